@@ -352,6 +352,19 @@ def a_lock_of_somebody_else():
         check(process.returncode == 0 and err.count("holds the lock") == 2, err)
         check(s.read("out") == s.read("f"), "and goes on")
         os.close(held)
+        disks = [f"d{i}" for i in range(4)]
+        for disk in disks:
+            os.mkdir(s / disk)
+        s.gfk("encode", "-k2", "-m2", "--to", ",".join(disks), "f")
+        held = [os.open(s / disk, os.O_RDONLY) for disk in disks]
+        for descriptor in held:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        start = time.monotonic()
+        run = s.gfk("verify", "--in", ",".join(disks), "f")
+        check(run.err.count("without the lock") == 4 and run.err.count("holds the lock") == 1, run.err)
+        check(time.monotonic() - start < 15, "one wait for all folders")
+        for descriptor in held:
+            os.close(descriptor)
 
 
 def pipes_do_not_hang():

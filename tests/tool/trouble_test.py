@@ -248,8 +248,16 @@ def too_few_open_files():
         for command_line in (("verify", "f"), ("info", "f"), ("decode", "-o", "out", "f"),
                              ("repair", "-f", "f"), ("encode", "-f", "-k60", "-m40", "f")):
             run = folder.gfk(*command_line, expect=harness.IO, preexec_fn=set_limit)
-            check("oo many open files" in run.err or "limit on open files" in run.err, run.err)
+            check("the limit on open files, 64, is too low for so many shards (ulimit -n)" in run.err, run.err)
             check(before == folder.contents(), "files changed")
+        folder.write("g", b"x" * 1000)
+        folder.gfk("encode", "-k4", "-m150", "g")  # few shards are left, and many are missing
+        whole = folder.contents("g.gfk.")
+        for index in range(150):
+            if index % 37 != 3:
+                os.unlink(folder / shard("g", index))
+        folder.gfk("repair", "g", preexec_fn=set_limit)
+        check(folder.contents("g.gfk.") == whole, "repaired a part at a time")
 
 
 def full_disk():

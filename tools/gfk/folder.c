@@ -276,10 +276,13 @@ static int by_identity_of(const void *a, const void *b) {
     return by_identity(*(folder *const *)a, *(folder *const *)b);
 }
 
-/* Waits for the lock of one folder, with a line after a second. */
+static double vain; /* seconds that the process waited for shared locks that it did not get */
+
+/* Waits for the lock of one folder, with a line after a second. The waits in vain for shared locks
+ * have one bound together, and with the wait for an exclusive lock another one. */
 static int lock(folder *f, bool exclusive) {
     enum { TELL = 1, MOST_SHARED = 5, MOST_EXCLUSIVE = 60 }; /* seconds */
-    const double start = seconds_now();
+    const double start = seconds_now(), most = (exclusive ? MOST_EXCLUSIVE : MOST_SHARED) - vain;
     bool told = false;
     for (long pause = 1000000; flock(f->fd, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0;) {
         const double waited = seconds_now() - start;
@@ -292,14 +295,15 @@ static int lock(folder *f, bool exclusive) {
             return 0;
         }
         if (waited > TELL && !told)
-            warn("another program holds the lock on the folder %s; gfk waits up to %d seconds",
-                 f->path, exclusive ? MOST_EXCLUSIVE : MOST_SHARED);
+            warn("another program holds the lock on the folder %s; gfk waits up to %.0f seconds",
+                 f->path, most);
         told = waited > TELL;
-        if (waited > MOST_SHARED && !exclusive) {
+        if (waited > most && !exclusive) {
+            vain += waited;
             warn("the folder %s stays locked; gfk reads without the lock", f->path);
             return 0;
         }
-        if (waited > MOST_EXCLUSIVE)
+        if (waited > most)
             return fail(TOOL_IO, "cannot write into the folder %s: another program locks it",
                         f->path);
         nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);

@@ -266,20 +266,18 @@ static int find_places(repairing *r, const restore_result *damage) {
     return code;
 }
 
-static int open_writer(repairing *r) {
-    int code = shard_writer_open(&r->writer, r->set->count);
-    for (size_t i = 0; i < r->set->count && code == 0; i++)
-        if (r->wanted[i])
-            code = shard_writer_add(&r->writer, i, r->places[i].in, strdup(r->places[i].path));
-    return code;
-}
-
-static int rebuild(repairing *r) {
+/* Writes shards from *next on, as many as can be open at once, and moves *next behind them. */
+static int rebuild_some(repairing *r, size_t most, size_t *next) {
     restore_result result = {0};
-    int code = open_writer(r);
-    if (code == 0)
+    int code = shard_writer_open(&r->writer, most);
+    for (; *next < r->set->count && r->writer.count < most && code == 0; ++*next) {
+        const file_place *const place = &r->places[*next];
+        if (r->wanted[*next])
+            code = shard_writer_add(&r->writer, *next, place->in, strdup(place->path));
+    }
+    if (code == 0 && r->writer.count != 0)
         code = restore_run(r->set, r->coder, &r->passes, write_batch, r, &result);
-    if (code == 0)
+    if (code == 0 && r->writer.count != 0)
         code = check_hash(&result);
     if (code == 0)
         code = shard_writer_finish(&r->writer, &r->set->header);
@@ -287,6 +285,14 @@ static int rebuild(repairing *r) {
         code = temp_place(&r->writer.temps[i], &r->writer.places[i], check_place, r);
     restore_result_free(&result);
     shard_writer_close(&r->writer);
+    return code;
+}
+
+static int rebuild(repairing *r) {
+    const size_t count = r->set->count, room = shard_source_room(count);
+    int code = 0;
+    for (size_t next = 0; next < count && code == 0;)
+        code = rebuild_some(r, room < count ? room : count, &next);
     return code;
 }
 

@@ -64,7 +64,7 @@ static int open_members(shard_set *set) {
         s->error = 0;
         const int error = shard_source_open(s);
         if (error == EMFILE || error == ENFILE)
-            return shard_source_fail_for_limit();
+            return fail_for_open_files();
         if (error != 0)
             return RUN_AGAIN;
     }

@@ -126,7 +126,8 @@ int shard_source_read(shard_source *source, folder *in, const char *name,
  * file or none. */
 int shard_source_open(shard_source *source);
 void shard_source_close(shard_source *source);
-int shard_source_fail_for_limit(void); /* the message about too many open files */
+/* How many of `files` further files may be open at once; 1 or more. */
+size_t shard_source_room(size_t files);
 const char *shard_error_text(int error);
 /* The first byte from an offset on that is not in a hole of the file; source->bytes if there is
  * none. The file is open. No header is in a hole, because a hole holds zeros. */
