@@ -196,6 +196,25 @@ def places_that_fail():
                 environment(FAIL_CALL="open", FAIL_NAME="renamed", FAIL_ERROR=eio))
         s.gfk("scrub", ".", env=environment(FAIL_CALL="open", FAIL_NAME="renamed",
                                             FAIL_ERROR=str(errno.ENOENT)), expect=harness.DAMAGED)
+        for fails in ("look", "open"):
+            for name in (("verify",), ("info",), ("decode", "-f")):
+                what = "look at" if fails == "look" else "open"
+                is_said(s, (*name, f"d/{s.files[1]}"), f"cannot {what} d/renamed: Input/output error",
+                        environment(FAIL_CALL=fails, FAIL_NAME="renamed", FAIL_ERROR=eio))
+        for what in (s.files[0], "d"):
+            is_said(s, ("verify", what), f"cannot look at {what}: Input/output error",
+                    environment(FAIL_CALL="look", FAIL_NAME=what, FAIL_ERROR=eio))
+
+
+def shards_that_encode_cannot_remove():
+    """A line for each shard of the replaced set that stays."""
+    for call, words in (("open", "it cannot be read"), ("unlink", "it cannot be removed")):
+        with Folder() as s:
+            harness.encoded(s)
+            run = s.gfk("encode", "-f", "-k2", "-m1", "f",
+                        env=environment(FAIL_CALL=call, FAIL_NAME=shard("f", 4), FAIL_ERROR=str(errno.EIO)))
+            check(f"{shard('f', 4)} stays: {words} (Input/output error)" in run.err, run.err)
+            check(s.shards("f") == [shard("f", i) for i in (0, 1, 2, 4)], s.names())
 
 
 def folders_that_may_be_read_but_not_entered():
@@ -407,4 +426,5 @@ def pipes_do_not_hang():
 
 harness.main(each_file_and_folder_once, encode_lists_once, calls_grow_with_the_sets, processor_time,
              few_descriptors, places_that_fail, folders_that_may_be_read_but_not_entered, long_paths,
-             inputs_are_not_replaced, a_folder_becomes_a_link, a_lock_of_somebody_else, pipes_do_not_hang)
+             inputs_are_not_replaced, shards_that_encode_cannot_remove,
+             a_folder_becomes_a_link, a_lock_of_somebody_else, pipes_do_not_hang)

@@ -132,6 +132,11 @@ def json_for_machines():
         check((run["output"], run["bytes"], run["exit"]) == ("out", len(content), 0), run)
         run = folder.gfk("decode", "--json", "-o", "-", "f")
         check(run.out == content and json.loads(run.err)["exit"] == 0, "beside the file")
+        for arguments in (("f/g",), ("none",), ("-f",), ("--in", "none", "f"), ("f", "f/g"), ()):
+            run = folder.gfk("decode", "--json", "-o", "-", *arguments, expect=None)
+            lines = [json.loads(line) for line in run.err.splitlines()]
+            check(run.out in (b"", content) and lines and max(line["exit"] for line in lines) == run.code,
+                  f"{arguments}: {run.text} {run.err}")
         run = folder.gfk("repair", "--json", "f").json()
         check(run["repaired"] == 2, run)
         lines = folder.gfk("encode", "--json", "-k3", "-m2", "--block-size", "1K", "f", "none", "f",

@@ -212,6 +212,12 @@ def shards_with_bad_sectors():
             folder.gfk("repair", "f", env=env)  # into a file that has another inode
             folder.gfk("verify", "f", env=env)
             inode = str(os.stat(folder / shard("f", 2)).st_ino)
+        os.rename(folder / shard("f", 2), folder / "odd")  # under another name the header must be read
+        env = environment(BAD_FILE=inode, BAD_FROM="0")
+        for arguments in (("scrub", "."), ("verify", "f"), ("info", "."), ("decode", "-o", "-", "f")):
+            run = folder.gfk(*arguments, env=env, expect=harness.IO)
+            check("cannot read odd: Input/output error" in run.err, run.err)
+        os.rename(folder / "odd", folder / shard("f", 2))
 
 
 def files_that_may_not_grow():

@@ -224,12 +224,14 @@ static int add_renamed(inventory *all, folder *in, const uint64_t *lengths, size
     for (size_t i = 0; code == 0 && i < list->count; i++) {
         folder_entry *const entry = &list->entries[i];
         struct stat status;
-        if (entry->found != NULL || (entry->type != DT_REG && entry->type != DT_UNKNOWN) ||
-            fstatat(folder_fd(in), entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        if (entry->found != NULL || (entry->type != DT_REG && entry->type != DT_UNKNOWN))
             continue;
-        const uint64_t length = (uint64_t)status.st_size;
-        if (bsearch(&length, lengths, count, sizeof length, by_number) == NULL)
-            continue;
+        const int at = folder_fd(in);
+        if (at >= 0 && fstatat(at, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+            const uint64_t length = (uint64_t)status.st_size;
+            if (bsearch(&length, lengths, count, sizeof length, by_number) == NULL)
+                continue;
+        } /* inventory_take says what cannot be looked at */
         code = inventory_take(all, in, entry, NULL);
         const shard_set *const set =
             code != 0 || entry->found == NULL || !entry->found->head || entry->found->temp

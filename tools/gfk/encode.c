@@ -272,7 +272,7 @@ static int encode_file(const encoding *common, folder *const *to, const gfk_fiel
         say("%s: %u + %u shards of %llu bytes, %.1f MB/s", base, o->k, o->m,
             (unsigned long long)shard_bytes(&e.header), (double)e.bytes / seconds / 1e6);
     }
-    code = json_end(stdout, code);
+    code = json_end(code);
     XXH3_freeState(e.hash);
     if (e.fd > STDIN_FILENO)
         close(e.fd);

@@ -356,10 +356,13 @@ static int open_root(argument *a) {
 /* Opens the folder of an argument. A link stands for what it leads to. */
 static int follow_link(argument *a, struct stat *status) {
     int error = folder_of(&a->in, a->text);
-    const int at = error == 0 ? folder_fd(a->in) : -1;
-    if (at < 0 || fstatat(at, path_name(a->text), status, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISLNK(status->st_mode))
+    if (error != 0)
         return error;
+    const int at = folder_fd(a->in);
+    if (at < 0 || fstatat(at, path_name(a->text), status, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT && at >= 0 ? 0 : errno; /* a base is not the name of a file */
+    if (!S_ISLNK(status->st_mode))
+        return 0;
     errno = 0;
     a->target = realpath(a->text, NULL);
     if (a->target == NULL)

@@ -46,7 +46,7 @@ void inventory_report(inventory *all, int code, const char *format, const char *
         say("%-8s %s: %s", "failed", path, why);
     }
     if (all->command != NULL)
-        code = json_end(stdout, code);
+        code = json_end(code);
     all->messages++;
     all->code = worse(all->code, code);
 }
@@ -198,9 +198,10 @@ static int read_new(inventory *all, folder *in, const char *name, const struct s
         return no_memory();
     int code = shard_source_read(s, in, name, status);
     bool keep = code == 0 && s->error != ESTALE && (!listed || counts(s));
-    if (code == 0 && !keep && s->unreadable && s->error != ESTALE && S_ISREG(status->st_mode) &&
+    if (code == 0 && !keep && s->error != 0 && s->error != ESTALE && S_ISREG(status->st_mode) &&
         !(s->temp && s->error == EACCES)) /* other users cannot read the file of a live run */
-        inventory_report(all, TOOL_IO, "cannot open %s: %s", s->path, shard_error_text(s->error));
+        inventory_report(all, TOOL_IO, s->unreadable ? "cannot open %s: %s" : "cannot read %s: %s",
+                         s->path, shard_error_text(s->error));
     if (keep && tsearch(s, &all->files, by_inode) == NULL) {
         code = no_memory();
         keep = false;

@@ -324,6 +324,8 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
                         row->help);
         report_as_json = options->json;
         report_quiet = options->quiet;
+        report_on_stderr = command == COMMAND_DECODE && options->output != NULL &&
+                           strcmp(options->output, "-") == 0;
     }
     options->arguments = argv + optind;
     options->count = (size_t)(argc - optind);

@@ -137,10 +137,16 @@ int check_replaceable(const shard_item *there, const input_files *inputs,
 /* Removes the shards of the replaced set whose places the new set does not use: more shards than
  * the new set has, or the same shards in another of the folders. */
 static void remove_rest(const shard_item *there, const shard_bases *bases, size_t count) {
-    for (const shard_source *s = there->files; s != NULL; s = s->next_of_item)
-        if (!s->temp && s->named && s->identified &&
-            (s->name_index >= count || bases->all[s->name_index % bases->count].in != s->in))
-            unlinkat(folder_fd(s->in), path_name(s->path), 0);
+    for (const shard_source *s = there->files; s != NULL; s = s->next_of_item) {
+        if (s->temp || !s->named ||
+            (s->name_index < count && bases->all[s->name_index % bases->count].in == s->in))
+            continue;
+        if (!s->identified && s->error != 0)
+            warn("%s stays: it cannot be read (%s)", s->path, shard_error_text(s->error));
+        if (s->identified && unlinkat(folder_fd(s->in), path_name(s->path), 0) != 0 &&
+            errno != ENOENT)
+            warn("%s stays: it cannot be removed (%s)", s->path, strerror(errno));
+    }
 }
 
 int fail_for_irregular(const file_place *place, const struct stat *status) {

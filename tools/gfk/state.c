@@ -128,7 +128,7 @@ int run_on_sets(unsigned command, const char *name, const command_help *help, se
             json_begin(name);
             const int one =
                 run_on_set(list.sets[i], &o, work, command == COMMAND_DECODE && !to_stdout, NULL);
-            code = worse(code, json_end(to_stdout ? stderr : stdout, one));
+            code = worse(code, json_end(one));
         }
     }
     set_list_free(&list);
