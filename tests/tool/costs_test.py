@@ -147,6 +147,20 @@ def shards_without_headers():
             small((command, "." if command == "scrub" else "f"), folder, None)
 
 
+def garbage_in_too_many_blocks():
+    """The code looks for wrong symbols in a stripe only as long as this can restore the stripe."""
+    for matrix in ("cauchy", "gen_rs"):
+        with Folder() as folder:
+            folder.write("f", bytes(20 << 20))
+            folder.gfk("encode", "-k10", "-m4", "--matrix", matrix, "f")
+            for index in range(5):
+                size = os.path.getsize(folder / shard("f", index))
+                harness.overwrite(folder / shard("f", index), HEADER + BLOCK_HEADER,
+                                  harness.rng.randbytes(size - 2 * HEADER - BLOCK_HEADER))
+            run = small(("verify", "f"), folder, harness.UNRECOVERABLE, seconds=10)
+            check("9 blocks are intact, 10 are needed" in run.err, run.err)
+
+
 def a_pipe_as_calibration():
     with Folder() as folder:
         harness.encoded(folder)
@@ -159,4 +173,4 @@ def a_pipe_as_calibration():
 
 
 harness.main(an_empty_file_in_a_large_code, a_large_code_in_many_small_files, holes, holes_in_one_shard,
-             shards_without_headers, a_pipe_as_calibration)
+             shards_without_headers, garbage_in_too_many_blocks, a_pipe_as_calibration)
