@@ -206,6 +206,23 @@ def places_that_fail():
                     environment(FAIL_CALL="look", FAIL_NAME=what, FAIL_ERROR=eio))
 
 
+def no_memory_of_the_system():
+    """The system has no memory for a call: the shard is not lost, and the exit code is 7."""
+    with Folder() as s:
+        harness.encoded(s)
+        os.unlink(s / shard("f", 1))
+        before = s.contents()
+        for call in ("look", "open"):
+            for arguments in (("verify", "f"), ("info", "."), ("decode", "-o", "out", "f"), ("scrub", "."),
+                              ("repair", "f"), ("verify", *(shard("f", i) for i in (0, 2, 3)))):
+                for json_too in ((), ("--json",)):
+                    run = s.gfk(*arguments, *json_too, expect=harness.INTERNAL,
+                                env=environment(FAIL_CALL=call, FAIL_NAME=shard("f", 3),
+                                                FAIL_ERROR=str(errno.ENOMEM)))
+                    check("out of memory" in run.err + run.text, f"{run.text} {run.err}")
+        check(s.contents() == before, "something was written")
+
+
 def shards_that_encode_cannot_remove():
     """A line for each shard of the replaced set that stays."""
     for call, words in (("open", "it cannot be read"), ("unlink", "it cannot be removed")):
@@ -426,5 +443,5 @@ def pipes_do_not_hang():
 
 harness.main(each_file_and_folder_once, encode_lists_once, calls_grow_with_the_sets, processor_time,
              few_descriptors, places_that_fail, folders_that_may_be_read_but_not_entered, long_paths,
-             inputs_are_not_replaced, shards_that_encode_cannot_remove,
+             inputs_are_not_replaced, shards_that_encode_cannot_remove, no_memory_of_the_system,
              a_folder_becomes_a_link, a_lock_of_somebody_else, pipes_do_not_hang)

@@ -233,7 +233,7 @@ static int look(inventory *all, folder *in, const char *name, shard_item *item, 
         if (errno == ENOENT)
             return 0;
         const int error = errno;
-        char *const path = path_join(in->path, name);
+        char *const path = error == ENOMEM ? NULL : path_join(in->path, name);
         if (path == NULL)
             return no_memory();
         inventory_report(all, TOOL_IO, "cannot look at %s: %s", path, strerror(error));

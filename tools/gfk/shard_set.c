@@ -65,6 +65,8 @@ static int open_members(shard_set *set) {
         const int error = shard_source_open(s);
         if (error == EMFILE || error == ENFILE)
             return fail_for_open_files();
+        if (error == ENOMEM)
+            return no_memory();
         if (error != 0)
             return RUN_AGAIN;
     }

@@ -243,6 +243,8 @@ int shard_source_read(shard_source *source, folder *in, const char *name,
         return fail_for_open_files();
     if (!source->unreadable)
         identify(source);
+    if (source->error == ENOMEM)
+        return no_memory();
     if (!source->identified || !may_stay_open())
         shard_source_close(source);
     if (source->named && !source->identified)
