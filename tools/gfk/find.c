@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +21,7 @@ typedef struct finder {
     path_list absent; /* messages about folders of --in that are not there */
     folder **empty;   /* folders without shards */
     size_t empty_count;
-    void *walked; /* folders that were searched, a tree of tsearch */
-    bool locked;  /* all folders of the arguments are locked */
+    bool locked; /* all folders of the arguments are locked */
 } finder;
 
 /* An argument, whose path is followed once. */
@@ -154,25 +152,21 @@ static int add_entries(finder *f, folder *in, folder_entries *list, size_t relat
     return code;
 }
 
-static int by_pointer(const void *a, const void *b) {
-    return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
-}
-
-/* Reads a folder, unless it was read as another argument. */
+/* Reads a folder. *list is NULL if it was read as another argument. */
 static int add_folder(finder *f, folder *in, size_t relative, folder_entries **list) {
     folder_locks lock = {0};
     const size_t first = f->all->item_count;
     int error = 0;
     *list = NULL;
-    if (tfind(in, &f->walked, by_pointer) != NULL)
-        return 0;
-    if (tsearch(in, &f->walked, by_pointer) == NULL)
-        return no_memory();
     int code = f->locked ? 0 : folders_lock(&lock, &in, 1, false);
     if (code == 0)
         code = inventory_list(f->all, in, true, list, &error);
-    if (code == 0)
+    if (code == 0 && (*list)->added)
+        *list = NULL;
+    else if (code == 0) {
+        (*list)->added = true;
         code = add_entries(f, in, *list, relative);
+    }
     for (size_t i = first; i < f->all->item_count && code == 0; i++)
         code = read_item(f->all, f->all->items[i]);
     folders_unlock(&lock);
@@ -243,11 +237,10 @@ static int add_root(finder *f, folder *in, bool walk) {
     const char *const path = in->path;
     const size_t first = f->all->item_count, before = f->all->messages;
     const size_t relative = strcmp(path, ".") == 0 ? 0 : strlen(path) + (strcmp(path, "/") != 0);
-    const bool again = tfind(in, &f->walked, by_pointer) != NULL;
     int code = add_folder(f, in, relative, &list);
     if (code == 0 && walk)
         code = walk_below(f, in, list, relative);
-    if (code == 0 && f->all->item_count == first && f->all->messages == before && !again)
+    if (code == 0 && f->all->item_count == first && f->all->messages == before && list != NULL)
         f->empty[f->empty_count++] = in;
     return code;
 }
@@ -542,8 +535,6 @@ int find_sets(set_list *list, const tool_options *o, const char *command, bool w
     free(f.in);
     free(f.empty);
     path_list_free(&f.absent);
-    while (f.walked != NULL)
-        tdelete(*(void **)f.walked, &f.walked, by_pointer);
     return code;
 }
 

@@ -45,6 +45,7 @@ typedef struct folder_entry {
 typedef struct folder_entries {
     folder_entry *entries;
     size_t count;
+    bool added, searched; /* the search has taken the shards; has looked for renamed shards */
 } folder_entries;
 
 /* Lists a folder, without "." and "..", sorted by bytes: choices and messages do not depend on the
