@@ -182,6 +182,12 @@ def folders_named_like_shards():
         check(os.listdir(folder / "other") == [shard("f", 2)], os.listdir(folder / "other"))
         run = folder.gfk("verify", shard("f", 2), expect=harness.UNRECOVERABLE)
         check("no shards in the folder f.gfk.002" in run.err, run.err)
+        temps = [f".{name}.gfk-tmp-0123456789ab" for name in (shard("f", 0), shard("f", 9), "out")]
+        for name, make in zip(temps, (os.mkdir, os.mkfifo, os.mkfifo)):
+            make(folder / name)
+        folder.gfk("repair", "--in", ".,other", "f")
+        folder.gfk("decode", "-f", "-o", "out", "--in", ".,other", "f")
+        check(all(name in folder.names() for name in temps), "not files of an earlier run")
         os.mkdir(folder / shard("g", 0))
         for what in ("g", "--in=.,other g"):
             run = folder.gfk("verify", *what.split(), expect=harness.UNRECOVERABLE)

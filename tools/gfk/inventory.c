@@ -357,7 +357,7 @@ shard_source *inventory_find(const inventory *all, folder *in, const char *name)
 static int clean_shard(inventory *all, folder *in, folder_entry *entry, void *context) {
     (void)all;
     (void)context;
-    if (temp_name_length(entry->name) != 0)
+    if (temp_name_length(entry->name) != 0 && folder_entry_type(in, entry) == DT_REG)
         temp_remove(in, entry->name);
     return 0;
 }
@@ -369,7 +369,7 @@ int inventory_clean_shards(inventory *all, const shard_base *base) {
 
 static int clean_file(inventory *all, folder *in, folder_entry *entry, void *name) {
     (void)all;
-    if (temp_name_length(entry->name) == strlen(name))
+    if (temp_name_length(entry->name) == strlen(name) && folder_entry_type(in, entry) == DT_REG)
         temp_remove(in, entry->name);
     return 0;
 }
