@@ -36,27 +36,35 @@ void shard_bases_free(shard_bases *bases) {
 
 /* ---- the sources of each shard -------------------------------------------------------------- */
 
-/* Ranks a source: a whole file first, then an intact header, then the expected name, then any
- * identification. */
+/* Ranks a source, from 0 to RANKS - 1: a whole file first, then an intact header, then the expected
+ * name, then any identification. */
+enum { RANKS = 16 };
 static int rank(const shard_set *set, const shard_source *s) {
     const bool in_place = s->named && !s->temp && s->name_index == s->header.index;
     return 8 * shard_source_is_whole(set, s) + 4 * (s->head || s->tail) + 2 * in_place +
            s->identified;
 }
 
-static void assign(shard_set *set) {
-    for (shard_source *s = set->members; s != NULL; s = s->next_of_set) {
-        shard_source **link = &set->shards[s->header.index];
-        while (*link != NULL && rank(set, *link) >= rank(set, s))
-            link = &(*link)->next;
-        s->next = *link;
-        *link = s;
-    }
+static int assign(shard_set *set) {
+    shard_source **const last = calloc(set->count, sizeof(shard_source *));
+    if (last == NULL)
+        return no_memory();
+    for (int r = RANKS; r-- > 0;)
+        for (shard_source *s = set->members; s != NULL; s = s->next_of_set) {
+            const size_t i = s->header.index;
+            if (rank(set, s) != r)
+                continue;
+            *(last[i] == NULL ? &set->shards[i] : &last[i]->next) = s;
+            last[i] = s;
+            s->next = NULL;
+        }
+    free(last);
     for (size_t i = 0; i < set->item_count; i++)
         for (shard_source *s = set->items[i]->files; s != NULL; s = s->next_of_item)
             if (s->unreadable && s->named && s->header.index < set->count &&
                 set->shards[s->header.index] == NULL && set->closed[s->header.index] == NULL)
                 set->closed[s->header.index] = s;
+    return 0;
 }
 
 static int open_members(shard_set *set) {
@@ -110,7 +118,7 @@ static void warn_of_file(shard_set *set, const shard_item *item, const shard_sou
 }
 
 static void warn_of_others(shard_set *set) {
-    for (size_t i = 0; i < set->item_count; i++) {
+    for (size_t i = 0; i < set->item_count && !set->follows; i++) {
         const shard_item *const item = set->items[i];
         for (size_t j = 0; j < item->notes.count; j++)
             warn_once("%s", item->notes.paths[j]);
@@ -148,12 +156,12 @@ int shard_set_open(shard_set *set) {
     int code = set->shards == NULL || set->closed == NULL ? no_memory() : 0;
     if (code == 0)
         code = open_members(set);
-    if (code == 0) {
-        assign(set);
+    if (code == 0)
+        code = assign(set);
+    if (code == 0)
         warn_of_others(set);
-    } else {
+    else
         shard_set_close(set);
-    }
     return code;
 }
 

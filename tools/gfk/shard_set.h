@@ -92,10 +92,11 @@ typedef struct shard_set {
     shard_source *last;
     shard_item **items; /* the items that have sources of the set, or joined it */
     size_t item_count;
-    size_t first;                   /* number of the first file in the order of the search */
-    shard_item *namer;              /* the item that gives the set its name */
-    bool kept;                      /* a command works on the set */
-    struct inventory *all;          /* all files that the command found */
+    size_t first;          /* number of the first file in the order of the search */
+    shard_item *namer;     /* the item that gives the set its name */
+    bool kept;             /* a command works on the set */
+    bool follows;          /* another set of the item was tried; what else is there was said */
+    struct inventory *all; /* all files that the command found */
     const struct shard_set *warned; /* the set whose user was warned of this one */
     shard_source **shards; /* while the set is open: the best source of each shard; NULL: missing */
     shard_source **closed; /* while the set is open: the file of each shard that cannot be read */
