@@ -126,7 +126,7 @@ static int write_shards(encoding *e) {
         code = replace_set(&e->writer, e->there, &e->inputs, &e->header, e->options->force);
     shard_writer_close(&e->writer);
     for (size_t i = 0; i < bases->count && code == 0; i++)
-        code = inventory_clean_shards(e->all, &bases->all[i]);
+        code = inventory_clean_shards(e->all, &bases->all[i], NULL);
     return code;
 }
 
@@ -322,6 +322,7 @@ static int encode_files(tool_options *o, const gfk_field *field) {
     if (code == 0)
         code = coder_open(&c, &o->coder, field, o->matrix, o->k, o->m);
     common.coder = c;
+    all.inputs = &common.inputs;
     for (size_t i = 0; i < o->count && c != NULL; i++) {
         const int one = encode_file(&common, to, field, homes[i], o->arguments[i]);
         code = worse(code, one); /* encode the remaining files */

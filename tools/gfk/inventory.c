@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "shard_writer.h"
 
 /* The list of a folder. */
 typedef struct listing {
@@ -355,15 +356,22 @@ shard_source *inventory_find(const inventory *all, folder *in, const char *name)
 /* ---- temporary files of killed runs --------------------------------------------------------- */
 
 static int clean_shard(inventory *all, folder *in, folder_entry *entry, void *context) {
-    (void)all;
-    (void)context;
+    struct stat status;
+    const shard_set *const mine = context, *const its =
+                                               entry->found == NULL ? NULL : entry->found->set;
+    if (mine != NULL && its != NULL && its != mine && its->kept)
+        return 0;
+    if (all->inputs != NULL &&
+        (fstatat(folder_fd(in), entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+         input_files_have(all->inputs, (file_identity){status.st_dev, status.st_ino})))
+        return 0;
     if (temp_name_length(entry->name) != 0 && folder_entry_type(in, entry) == DT_REG)
         temp_remove(in, entry->name);
     return 0;
 }
 
-int inventory_clean_shards(inventory *all, const shard_base *base) {
-    base_work b = {.work = clean_shard};
+int inventory_clean_shards(inventory *all, const shard_base *base, const shard_set *set) {
+    base_work b = {.work = clean_shard, .context = (void *)set};
     return for_base(all, base->in, path_name(base->path), &b);
 }
 

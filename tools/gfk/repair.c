@@ -312,7 +312,7 @@ static int clean(shard_set *set) {
     int code = 0;
     shard_set_close(set);
     for (size_t i = 0; i < set->bases.count && code == 0; i++)
-        code = inventory_clean_shards(set->all, &set->bases.all[i]);
+        code = inventory_clean_shards(set->all, &set->bases.all[i], set);
     return code;
 }
 

@@ -100,7 +100,7 @@ void input_files_sort(input_files *inputs) {
     qsort(inputs->all, inputs->count, sizeof *inputs->all, by_identity);
 }
 
-static bool has_identity(const input_files *inputs, file_identity id) {
+bool input_files_have(const input_files *inputs, file_identity id) {
     return by_identity(&id, &inputs->present) == 0 ||
            bsearch(&id, inputs->all, inputs->count, sizeof id, by_identity) != NULL;
 }
@@ -108,11 +108,11 @@ static bool has_identity(const input_files *inputs, file_identity id) {
 /* True if the file, or the file to which it leads as a link, is an input. */
 static bool is_input(const input_files *inputs, const shard_source *s) {
     struct stat status;
-    if (has_identity(inputs, (file_identity){s->device, s->inode}))
+    if (input_files_have(inputs, (file_identity){s->device, s->inode}))
         return true;
     const int in = s->unreadable ? folder_fd(s->in) : -1;
     return in >= 0 && fstatat(in, path_name(s->path), &status, 0) == 0 &&
-           has_identity(inputs, (file_identity){status.st_dev, status.st_ino});
+           input_files_have(inputs, (file_identity){status.st_dev, status.st_ino});
 }
 
 int check_replaceable(const shard_item *there, const input_files *inputs,

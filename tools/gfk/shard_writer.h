@@ -45,6 +45,7 @@ typedef struct input_files {
 } input_files;
 
 void input_files_sort(input_files *inputs);
+bool input_files_have(const input_files *inputs, file_identity id);
 
 /* Checks that new shards of `header` may replace the files of an item: that none of them is an
  * input or a shard of the set of the input and, without `force`, that the shards have the same
