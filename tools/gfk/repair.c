@@ -266,7 +266,7 @@ static int find_places(repairing *r, const restore_result *damage) {
     return code;
 }
 
-/* Writes shards from *next on, as many as can be open at once, and moves *next behind them. */
+/* Writes shards from *next on, as many as can be open at once, and moves *next past them. */
 static int rebuild_some(repairing *r, size_t most, size_t *next) {
     restore_result result = {0};
     int code = shard_writer_open(&r->writer, most);
