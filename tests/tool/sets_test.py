@@ -546,7 +546,10 @@ def a_newer_set_under_temporary_names():
             run = s.gfk(*command, expect=harness.EXISTS)
             check("is in the way" in run.err and sorted(os.listdir(s / "d1")) == before, run.err)
         check(s.gfk("decode", "-o", "-", "d1/f").out == newer, "the newer file")
-        s.gfk("repair", "-f", "d1/f")
+        new = s.gfk("info", "--json", "d1/f").text.splitlines()
+        new = [json.loads(line)["set"] for line in new if json.loads(line)["shards"][0]["state"] == "damaged"]
+        run = s.gfk("repair", "-f", "--json", "d1/f")
+        check([json.loads(line)["set"] for line in run.text.splitlines()] == 2 * new, "a set that was replaced")
         check(sorted(os.listdir(s / "d1")) == [shard("f", i) for i in range(N)], os.listdir(s / "d1"))
         check(s.gfk("decode", "-o", "-", "d1/f").out == newer, "the newer file")
 

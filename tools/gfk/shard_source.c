@@ -197,13 +197,14 @@ static bool may_stay_open(void) {
 
 int shard_source_open(shard_source *source) {
     struct stat status;
-    if (source->fd >= 0)
-        return 0;
-    const int in = folder_fd(source->in);
-    if (in < 0)
-        return errno;
-    source->fd =
-        openat(in, path_name(source->path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (source->fd < 0) {
+        const int in = folder_fd(source->in);
+        if (in < 0)
+            return errno;
+        source->fd =
+            openat(in, path_name(source->path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        open_sources += source->fd >= 0;
+    }
     int error = source->fd < 0 || fstat(source->fd, &status) != 0 ? errno : 0;
     if (error == 0 &&
         (status.st_dev != source->device || status.st_ino != source->inode ||
@@ -214,7 +215,6 @@ int shard_source_open(shard_source *source) {
     /* A temporary file with the lock of a live run is incomplete. */
     if (error == 0 && source->temp && flock(source->fd, LOCK_SH | LOCK_NB) != 0)
         error = ESTALE;
-    open_sources += source->fd >= 0;
     if (error != 0)
         shard_source_close(source);
     return error == ENOENT ? ESTALE : error;
