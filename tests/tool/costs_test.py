@@ -20,7 +20,7 @@ def promise(content, **values):
     header = bytearray(content[:HEADER])
     for name, value in values.items():
         form, place = {"w": ("<I", 32), "polynomial": ("<Q", 40), "k": ("<I", 48), "m": ("<I", 52),
-                       "index": ("<I", 56), "block": ("<Q", 64), "size": ("<Q", 72)}[name]
+                       "index": ("<I", 56), "set_id": ("16s", 16), "block": ("<Q", 64), "size": ("<Q", 72)}[name]
         struct.pack_into(form, header, place, value)
     struct.pack_into("<Q", header, HEADER - 8, xxh3.hash64(bytes(header[:HEADER - 8])))
     return bytes(header)
@@ -147,6 +147,40 @@ def shards_without_headers():
             small((command, "." if command == "scrub" else "f"), folder, None)
 
 
+def copies_and_sets_of_one_name():
+    """The time grows with the number of copies of a shard, and of sets that cannot be restored."""
+    with Folder() as folder:
+        folder.write("f", b"x")
+        folder.gfk("encode", "-k1", "-m1", "--block-size", "64", "f")
+        whole = folder.read(shard("f", 0))
+        for index in range(20000):
+            folder.write(shard("f", index), whole)
+        for command in SETS:
+            small((command, *(("-f",) if command == "decode" else ()), "." if command == "scrub" else "f"),
+                  folder, None, seconds=3)
+    with Folder() as folder:
+        for index in range(2000):
+            header = promise(whole, set_id=struct.pack("<QQ", index, 1))
+            folder.write(shard("f", index), header + bytes(128) + header)
+        run = small(("decode", "f"), folder, harness.UNRECOVERABLE, seconds=15)
+        check(run.err.count("trying the next set") == 1999 and run.err.count("belongs to another set") == 1999,
+              run.err[:2000])
+
+
+def garbage_in_too_many_blocks():
+    """The code looks for wrong symbols in a stripe only as long as this can restore the stripe."""
+    for matrix in ("cauchy", "gen_rs"):
+        with Folder() as folder:
+            folder.write("f", bytes(20 << 20))
+            folder.gfk("encode", "-k10", "-m4", "--matrix", matrix, "f")
+            for index in range(5):
+                size = os.path.getsize(folder / shard("f", index))
+                harness.overwrite(folder / shard("f", index), HEADER + BLOCK_HEADER,
+                                  harness.rng.randbytes(size - 2 * HEADER - BLOCK_HEADER))
+            run = small(("verify", "f"), folder, harness.UNRECOVERABLE, seconds=10)
+            check("9 blocks are intact, 10 are needed" in run.err, run.err)
+
+
 def a_pipe_as_calibration():
     with Folder() as folder:
         harness.encoded(folder)
@@ -159,4 +193,5 @@ def a_pipe_as_calibration():
 
 
 harness.main(an_empty_file_in_a_large_code, a_large_code_in_many_small_files, holes, holes_in_one_shard,
-             shards_without_headers, a_pipe_as_calibration)
+             shards_without_headers, garbage_in_too_many_blocks,
+             copies_and_sets_of_one_name, a_pipe_as_calibration)

@@ -349,8 +349,7 @@ def shards_that_disagree():
             for command in (("verify",), ("decode",), ("repair",), ("repair", "-f"), ("decode", "-o", "-")):
                 run = s.gfk(*command, "f", expect=harness.UNRECOVERABLE)
                 check("the shards of f disagree: in 1 stripe, first in stripe 1, " in run.err, run.err)
-                check((f"by the code, wrong may be {wrong:03d}." in run.err) == hint, run.err)
-                check(f"Choose {k} or more of the shards, such as: gfk decode f.gfk.0" in run.err, run.err)
+                names_wrong(run, {wrong} if hint else set(), set(range(k + m)) - {wrong}, k)
                 if command[0] == "decode":
                     check(("do not use" in run.err) == ("-" in command), run.err)
             run = s.gfk("verify", "--json", "f", expect=harness.UNRECOVERABLE).json()
@@ -379,6 +378,48 @@ def shards_that_disagree():
             os.unlink(s.path_of(index))
         run = s.gfk("decode", "f", expect=harness.UNRECOVERABLE)
         check("what these shards of f make is not the file that was encoded\n" in run.err, run.err)
+
+
+def names_wrong(run, wrong, rest, k):
+    """The message names these shards alone, and suggests the others; or it names and suggests nobody."""
+    listed = ", ".join(f"{i:03d}" for i in sorted(wrong))
+    check((f"by the code, wrong may be {listed}." in run.err) if wrong else
+          "wrong may be" not in run.err and "the code does not tell which of them are wrong" in run.err, run.err)
+    check(f"Name {k} or more shards that you trust" in run.err, run.err)
+    names = "".join(f" {shard('f', i)}" for i in sorted(rest)) if wrong else " SHARD..."
+    check(f"gfk decode{names}" in run.err, run.err)
+
+
+def shards_that_nobody_can_blame():
+    """With shards missing, or wrong in different stripes, no honest shard is named as wrong, and no
+    suggestion keeps a wrong one."""
+    for k, m, lost, wrong, known in (
+            (3, 2, (3,), {0: (1,)}, False), (3, 2, (0,), {3: (1,)}, False), (3, 2, (1,), {2: (0, 3)}, False),
+            (3, 2, (), {0: (1,), 2: (1,)}, False), (3, 2, (), {0: (1,), 2: (3,)}, True),
+            (3, 2, (), {0: (1, 2), 1: (2, 3)}, False), (4, 4, (5,), {2: (1,)}, True),
+            (4, 4, (0,), {2: (1,), 5: (2,)}, True), (4, 4, (0, 7), {2: (1,)}, False),
+            (2, 4, (), {0: (0,), 1: (1,), 2: (2,), 3: (3,), 4: (4,)}, False), (4, 1, (), {3: (0,)}, False)):
+        for position in (None, 100):
+            with Set(k, m, size=4 * k * BLOCK + k * LAST) as s:
+                for index, stripes in wrong.items():
+                    for stripe in stripes:
+                        forge(s, index, stripe, position)
+                for index in lost:
+                    os.unlink(s.path_of(index))
+                before = s.contents()
+                rest = set(range(k + m)) - set(lost) - set(wrong)
+                for command in ("verify", "decode", "repair"):
+                    run = s.gfk(command, "f", expect=harness.UNRECOVERABLE)
+                    check("the shards of f disagree: " in run.err, run.err)
+                    names_wrong(run, set(wrong) if known else set(), rest, k)
+                check(before == s.contents(), "something was written")
+                if len(rest) >= k:
+                    s.gfk("decode", *[shard("f", i) for i in rest])
+                    check(s.read("f") == s.content, "the shards that the user trusts")
+                    os.unlink(s / "f")
+                others = sorted(wrong) + sorted(rest)
+                s.gfk("decode", *[shard("f", i) for i in others[:k]], expect=harness.UNRECOVERABLE)
+                check("f" not in s.names(), "the file without its hash")
 
 
 def every_block_has_a_flipped_bit():
@@ -508,6 +549,7 @@ def too_many_missing():
 harness.main(random_bit_flips, every_byte_of_the_headers, both_headers_gone, cut_and_extended,
              damage_spread_over_all_shards, swapped_and_renamed, names_that_are_taken, foreign,
              blocks_in_wrong_places, block_headers_gone,
-             parity_that_checksums_hide, padding_is_zero, shards_that_disagree, every_block_has_a_flipped_bit,
+             parity_that_checksums_hide, padding_is_zero, shards_that_disagree, shards_that_nobody_can_blame,
+             every_block_has_a_flipped_bit,
              headers_that_promise_too_much, names_that_leave_the_folder,
              names_of_the_tool_itself, too_many_missing)

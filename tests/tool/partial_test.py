@@ -108,6 +108,43 @@ def nothing_is_missing():
         check("none" not in folder.names(), "a file without contents")
 
 
+def several_sets():
+    """A complete set comes before a part of a newer one; without a complete one, the newest counts."""
+    contents = [harness.rng.randbytes(SIZE) for _ in range(3)]
+    with Folder() as folder:
+        for number, content in enumerate(contents):
+            os.mkdir(folder / f"d{number}")
+            folder.write("f", content)
+            os.utime(folder / "f", (10**9 + number,) * 2)
+            folder.gfk("encode", f"-k{K}", f"-m{M}", "--block-size", BLOCK, "--to", f"d{number}", "f")
+
+        def spoil_set(number, stripe, count=3):
+            for index in range(count):
+                flip(folder / f"d{number}/{shard('f', index)}",
+                     HEADER + stripe * (BLOCK_HEADER + BLOCK) + BLOCK_HEADER + 7)
+
+        every = ("--in", "d0,d1,d2", "f")
+        spoil_set(2, 4)
+        run = folder.gfk("decode", "--partial", "-o", "out", *every)
+        check(folder.read("out") == contents[1] and run.err.count("trying the next set") == 1, run.err)
+        check(f"that of d1/{shard('f', 0)}" in run.err and "missing" not in run.text, run.err)
+        spoil_set(1, 0)
+        run = folder.gfk("decode", "--partial", "-f", "--json", "-o", "out", *every).json()
+        check(folder.read("out") == contents[0] and run["missing"] == [], run)
+        check(sum("trying the next set" in m for m in run["messages"]) == 2, run)
+        folder.gfk("decode", "--partial", "-f", "-o", "-", *every, expect=harness.UNRECOVERABLE)
+        spoil_set(0, 1)
+        run = folder.gfk("decode", "--partial", "-f", "-o", "out", *every, expect=harness.UNRECOVERABLE)
+        check(folder.read("out") == expected(contents[2], [(4 * STRIPE, STRIPE)]), run.err)
+        check("no set of f can be restored completely; writing a part of the newest set" in run.err and
+              run.text.count("missing: ") == 1 and not folder.temps(), run.err)
+        for index in range(K + M):  # the newest has nothing left: a part of the next one
+            os.truncate(folder / f"d2/{shard('f', index)}", HEADER)
+        run = folder.gfk("decode", "--partial", "-f", "-o", "out", *every, expect=harness.UNRECOVERABLE)
+        check(folder.read("out") == expected(contents[1], [(0, STRIPE)]), run.err)
+        folder.gfk("decode", "--partial", "-o", "out", *every, expect=harness.EXISTS)
+
+
 def holes():
     """decode does not write runs of zeros of 4 KiB; to a pipe it does."""
     for block in (64, 4096, 1 << 20):
@@ -126,4 +163,4 @@ def holes():
             check(folder.read("g") == bytes(1 << 20) and os.stat(folder / "g").st_blocks == 0, "zeros alone")
 
 
-harness.main(stripes_beyond_repair, nothing_is_missing, holes)
+harness.main(stripes_beyond_repair, nothing_is_missing, several_sets, holes)

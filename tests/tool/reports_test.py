@@ -57,6 +57,10 @@ def errors_name_what_is_wrong():
             (("encode", "-k250", "-m7", "f"), "at most; -w 16 allows"),
             (("encode", "--polynomial", "0x1d", "f"),
              "the polynomial 0x1d lacks its leading term x^8; with this term it is 0x11d\n"),
+            (("encode", "-w8", "--polynomial", "0x1100b", "f"), "the polynomial 0x1100b has a term above x^8, "
+             "so it does not fit w = 8\n"),
+            (("encode", "--polynomial", "0x200", "f"), "has a term above x^8"),
+            (("encode", "-w16", "--polynomial", "0x100400007", "f"), "has a term above x^16"),
             (("encode", "-w16", "--polynomial", "0x100b", "f"), "x^16; with this term it is 0x1100b\n"),
             (("encode", "/dev/null"), "/dev/null needs --output"), (("encode", "-"), "standard input needs --output"),
             (("encode", "--to", "a,,b", "f"), "--to does not take a,,b;"),
@@ -128,6 +132,11 @@ def json_for_machines():
         check((run["output"], run["bytes"], run["exit"]) == ("out", len(content), 0), run)
         run = folder.gfk("decode", "--json", "-o", "-", "f")
         check(run.out == content and json.loads(run.err)["exit"] == 0, "beside the file")
+        for arguments in (("f/g",), ("none",), ("-f",), ("--in", "none", "f"), ("f", "f/g"), ()):
+            run = folder.gfk("decode", "--json", "-o", "-", *arguments, expect=None)
+            lines = [json.loads(line) for line in run.err.splitlines()]
+            check(run.out in (b"", content) and lines and max(line["exit"] for line in lines) == run.code,
+                  f"{arguments}: {run.text} {run.err}")
         run = folder.gfk("repair", "--json", "f").json()
         check(run["repaired"] == 2, run)
         lines = folder.gfk("encode", "--json", "-k3", "-m2", "--block-size", "1K", "f", "none", "f",

@@ -535,6 +535,25 @@ def a_newer_set_that_cannot_be_restored():
         check(s.read("f") == older and run.err.count("trying the next set") == 2, run.err)
 
 
+def a_newer_set_under_temporary_names():
+    """A killed encode left it complete. repair, which may not replace the older shards, keeps it."""
+    with Folder() as s:
+        _, newer = old_and_new(s)
+        for index in range(N):
+            os.rename(s / f"d2/{shard('f', index)}", s / f"d1/.{shard('f', index)}.gfk-tmp-0123456789ab")
+        before = sorted(os.listdir(s / "d1"))
+        for command in (("repair", "d1/f"), ("repair", "d1"), ("scrub", "--repair", "."), ("repair", "--in", "d1", "f")):
+            run = s.gfk(*command, expect=harness.EXISTS)
+            check("is in the way" in run.err and sorted(os.listdir(s / "d1")) == before, run.err)
+        check(s.gfk("decode", "-o", "-", "d1/f").out == newer, "the newer file")
+        new = s.gfk("info", "--json", "d1/f").text.splitlines()
+        new = [json.loads(line)["set"] for line in new if json.loads(line)["shards"][0]["state"] == "damaged"]
+        run = s.gfk("repair", "-f", "--json", "d1/f")
+        check([json.loads(line)["set"] for line in run.text.splitlines()] == 2 * new, "a set that was replaced")
+        check(sorted(os.listdir(s / "d1")) == [shard("f", i) for i in range(N)], os.listdir(s / "d1"))
+        check(s.gfk("decode", "-o", "-", "d1/f").out == newer, "the newer file")
+
+
 def folders_named_like_shards():
     """A folder is a folder, whatever its name: as an argument, in a tree, and next to shards."""
     with Folder() as s:
@@ -552,19 +571,27 @@ def folders_named_like_shards():
 
 
 def names_with_commas():
-    """A backslash before a comma makes the comma a part of a name."""
+    """A backslash before a comma makes the comma a part of a name; two are a backslash."""
     with Folder() as s:
         for name in ("a,b", "c\\", "c\\,d", ",", "e"):
             os.mkdir(s / name)
         s.write("f", b"contents")
-        listed = r"a\,b,\,,c\\,d/,e"
+        listed = r"a\,b,\,,c\\\,d/,e"
         s.gfk("encode", "-k2", "-m2", "--to", listed, "f")
         for index, name in enumerate(("a,b", ",", "c\\,d", "e")):
             check(os.listdir(s / name) == [shard("f", index)], os.listdir(s / name))
         os.unlink(s / f"a,b/{shard('f', 0)}")
         s.gfk("repair", "--in", listed, "--in", "c\\", "--to", "c\\", "f")
         check(os.listdir(s / "c\\") == [shard("f", 0)], "a backslash at the end")
-        for wrong in ("", ",", "a,", ",a", "a,,b"):
+        names = ("\\", "\\,", "h\\\\", "i\\\\j", "k\\,,", "l/m\\")
+        for name in names:
+            os.makedirs(s / name)
+        listed = r"\\,\\\,,h\\\\,i\\j,k\\\,\,//,l/m\\,e"
+        s.gfk("encode", "-k2", "-m5", "--to", listed, "-o", "g", "f")
+        for index, name in enumerate((*names, "e")):
+            check(shard("g", index) in os.listdir(s / name), f"{name}: {os.listdir(s / name)}")
+        s.gfk("verify", "--in", listed, "g")
+        for wrong in ("", ",", "a,", ",a", "a,,b", "a\\\\,"):
             s.gfk("encode", "--to", wrong, "f", expect=harness.USAGE)
 
 
@@ -626,6 +653,6 @@ harness.main(several_bases_and_folders, a_base_comes_before_a_folder, the_worst_
              files_that_are_named_like_shards, renamed_in_a_tree, links, encode_to_several_folders,
              encode_again_to_several_folders, any_folder_may_be_lost, a_folder_that_is_gone,
              repair_keeps_the_balance, repair_to_chosen_folders, stray_shards, sets_of_the_same_name,
-             an_older_and_a_newer_set, a_newer_set_that_cannot_be_restored,
+             an_older_and_a_newer_set, a_newer_set_that_cannot_be_restored, a_newer_set_under_temporary_names,
              folders_named_like_shards, names_with_commas, inputs_without_a_name, only_some_shards_are_named,
              too_few_permissions)

@@ -5,6 +5,7 @@
 import os
 import resource
 import signal
+import socket
 import subprocess
 
 import harness
@@ -119,11 +120,12 @@ def shards_that_cannot_be_opened():
             check(not os.path.islink(folder / shard("f", 1)) and folder.read("f") == content, "-f")
         os.unlink(folder / shard("f", 4))
         os.unlink(folder / shard("f", 1))
-        os.mkdir(folder / shard("f", 1))
-        unreadable(folder, 1, "not a regular file")
-        folder.gfk("repair", "-f", "f", expect=harness.IO)
-        run = folder.gfk("info", shard("f", 1), expect=harness.UNRECOVERABLE)
-        check("no shards in the folder f.gfk.001" in run.err, run.err)
+        for make in (os.mkfifo, lambda path: os.symlink("/dev/null", path), unix_socket):
+            make(folder / shard("f", 1))
+            unreadable(folder, 1, "a symbolic link" if os.path.islink(folder / shard("f", 1)) else
+                       "not a regular file")
+            folder.gfk("repair", "-f", "f", expect=harness.IO)
+            os.unlink(folder / shard("f", 1))
         folder.gfk("decode", "-o", "out", "f")
         check(folder.read("out") == content, "without it")
     user = as_somebody()
@@ -144,6 +146,62 @@ def shards_that_cannot_be_opened():
         folder.gfk("verify", "f", **user)
 
 
+def unix_socket(path):
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(path)
+
+
+def folders_named_like_shards():
+    """They are no shards: nothing is read there, nothing is written there, and a line says so."""
+    with Folder() as folder:
+        content = encoded(folder)
+        os.unlink(folder / shard("f", 2))
+        os.makedirs(folder / f"{shard('f', 2)}/below")
+        os.mkdir(folder / shard("f", 7))
+        folder.write(f"{shard('f', 2)}/text", b"a file of the user")
+        for arguments, code in (("info", harness.OK), ("verify", harness.DAMAGED)):
+            for what in ("f", "."):
+                run = folder.gfk(arguments, what, expect=code)
+                check("002 missing\n" in run.text and "unreadable" not in run.text, run.text)
+                check(run.err == "".join(f"gfk: warning: {shard('f', i)} is a folder, not a shard\n"
+                                         for i in (2, 7)), run.err)
+                run = folder.gfk(arguments, "--json", what, expect=code).json()
+                check([s["state"] for s in run["shards"]] == ["ok", "ok", "missing", "ok", "ok"], run)
+                check(run["messages"] == [f"{shard('f', i)} is a folder, not a shard" for i in (2, 7)], run)
+        folder.gfk("scrub", ".", expect=harness.DAMAGED)
+        before = sorted(os.walk(folder.path))
+        for arguments in (("repair", "f"), ("repair", "-f", "f"), ("repair", "."), ("scrub", "--repair", "."),
+                          ("scrub", "--repair", "-f", "."), ("encode", "-f", "-k3", "-m2", "f")):
+            run = folder.gfk(*arguments, expect=harness.IO)
+            check(f"{shard('f', 2)} is a folder: the shard cannot be written there" in run.err, run.err)
+        check(sorted(os.walk(folder.path)) == before, "something was written")
+        folder.gfk("decode", "-o", "out", "f")
+        check(folder.read("out") == content, "without it")
+        os.mkdir(folder / "other")
+        folder.gfk("repair", "--in", ".,other", "f")  # a folder with room
+        check(os.listdir(folder / "other") == [shard("f", 2)], os.listdir(folder / "other"))
+        run = folder.gfk("verify", shard("f", 2), expect=harness.UNRECOVERABLE)
+        check("no shards in the folder f.gfk.002" in run.err, run.err)
+        temps = [f".{name}.gfk-tmp-0123456789ab" for name in (shard("f", 0), shard("f", 9), "out")]
+        for name, make in zip(temps, (os.mkdir, os.mkfifo, os.mkfifo)):
+            make(folder / name)
+        folder.gfk("repair", "--in", ".,other", "f")
+        folder.gfk("decode", "-f", "-o", "out", "--in", ".,other", "f")
+        check(all(name in folder.names() for name in temps), "not files of an earlier run")
+        os.mkdir(folder / shard("g", 0))
+        for what in ("g", "--in=.,other g"):
+            run = folder.gfk("verify", *what.split(), expect=harness.UNRECOVERABLE)
+            check("there are no shards of g" in run.err and "g.gfk.000 is a folder" in run.err, run.err)
+        os.mkdir(folder / "g")  # the folder counts, where no file is named like a shard
+        os.rename(folder / shard("f", 0), folder / f"g/{shard('f', 0)}")
+        check("000 ok g/f.gfk.000" in folder.gfk("info", "g").text, "the folder g")
+        folder.gfk("encode", "-k1", "-m1", "-o", "h", "out")
+        os.unlink(folder / shard("h", 1))
+        os.mkdir(folder / shard("h", 1))
+        run = folder.gfk("decode", "-f", "-o", "out", shard("h", 0))  # no word about a shard that is not there
+        check(run.err == "", run.err)
+
+
 def shards_with_bad_sectors():
     with Folder() as folder:
         content = encoded(folder)
@@ -160,6 +218,12 @@ def shards_with_bad_sectors():
             folder.gfk("repair", "f", env=env)  # into a file that has another inode
             folder.gfk("verify", "f", env=env)
             inode = str(os.stat(folder / shard("f", 2)).st_ino)
+        os.rename(folder / shard("f", 2), folder / "odd")  # under another name the header must be read
+        env = environment(BAD_FILE=inode, BAD_FROM="0")
+        for arguments in (("scrub", "."), ("verify", "f"), ("info", "."), ("decode", "-o", "-", "f")):
+            run = folder.gfk(*arguments, env=env, expect=harness.IO)
+            check("cannot read odd: Input/output error" in run.err, run.err)
+        os.rename(folder / "odd", folder / shard("f", 2))
 
 
 def files_that_may_not_grow():
@@ -196,8 +260,16 @@ def too_few_open_files():
         for command_line in (("verify", "f"), ("info", "f"), ("decode", "-o", "out", "f"),
                              ("repair", "-f", "f"), ("encode", "-f", "-k60", "-m40", "f")):
             run = folder.gfk(*command_line, expect=harness.IO, preexec_fn=set_limit)
-            check("oo many open files" in run.err or "limit on open files" in run.err, run.err)
+            check("the limit on open files, 64, is too low for so many shards (ulimit -n)" in run.err, run.err)
             check(before == folder.contents(), "files changed")
+        folder.write("g", b"x" * 1000)
+        folder.gfk("encode", "-k4", "-m150", "g")  # few shards are left, and many are missing
+        whole = folder.contents("g.gfk.")
+        for index in range(150):
+            if index % 37 != 3:
+                os.unlink(folder / shard("g", index))
+        folder.gfk("repair", "g", preexec_fn=set_limit)
+        check(folder.contents("g.gfk.") == whole, "repaired a part at a time")
 
 
 def full_disk():
@@ -353,7 +425,7 @@ def an_input_that_changes():
     check(refused > 0, "no change came in time")
 
 
-harness.main(read_only_folder, no_permission, shards_that_cannot_be_opened,
+harness.main(read_only_folder, no_permission, shards_that_cannot_be_opened, folders_named_like_shards,
              shards_with_bad_sectors, files_that_may_not_grow, too_few_open_files,
              full_disk, names_that_cannot_be_given, streams_that_are_closed, folders_in_the_way,
              nothing_is_replaced_unasked, an_input_that_changes)

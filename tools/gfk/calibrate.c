@@ -147,7 +147,7 @@ static int command(unsigned which, const char *name, const command_help *help, i
         if (which == COMMAND_CALIBRATE)
             say("kept in %s", file);
     }
-    return json_end(stdout, code);
+    return json_end(code);
 }
 
 int command_calibrate(int argc, char **argv) {

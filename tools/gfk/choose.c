@@ -201,11 +201,6 @@ static bool lacks_shards(const shard_set *set) {
 
 /* ---- renamed shards ------------------------------------------------------------------------- */
 
-static int by_pointer(const void *a, const void *b) {
-    const uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int by_number(const void *a, const void *b) {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -221,15 +216,20 @@ static int add_renamed(inventory *all, folder *in, const uint64_t *lengths, size
     folder_entries *list = NULL;
     int error = 0;
     int code = inventory_list(all, in, true, &list, &error);
+    if (code != 0 || list->searched)
+        return code;
+    list->searched = true;
     for (size_t i = 0; code == 0 && i < list->count; i++) {
         folder_entry *const entry = &list->entries[i];
         struct stat status;
-        if (entry->found != NULL || (entry->type != DT_REG && entry->type != DT_UNKNOWN) ||
-            fstatat(folder_fd(in), entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        if (entry->found != NULL || (entry->type != DT_REG && entry->type != DT_UNKNOWN))
             continue;
-        const uint64_t length = (uint64_t)status.st_size;
-        if (bsearch(&length, lengths, count, sizeof length, by_number) == NULL)
-            continue;
+        const int at = folder_fd(in);
+        if (at >= 0 && fstatat(at, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+            const uint64_t length = (uint64_t)status.st_size;
+            if (bsearch(&length, lengths, count, sizeof length, by_number) == NULL)
+                continue;
+        } /* inventory_take says what cannot be looked at */
         code = inventory_take(all, in, entry, NULL);
         const shard_set *const set =
             code != 0 || entry->found == NULL || !entry->found->head || entry->found->temp
@@ -245,12 +245,9 @@ static int add_renamed(inventory *all, folder *in, const uint64_t *lengths, size
 /* If a set lacks shards, the other files in the folders of its bases may be these shards. In a
  * folder that is an argument, all files were read. */
 static int find_renamed(inventory *all) {
-    size_t bases = 0, count = 0, folders = 0;
-    for (size_t i = 0; i < all->item_count; i++)
-        bases += all->items[i]->bases.count;
-    folder **const in = calloc(bases + 1, sizeof *in);
+    size_t count = 0;
     uint64_t *const lengths = calloc(all->set_count + 1, sizeof *lengths);
-    int code = in == NULL || lengths == NULL ? no_memory() : 0;
+    int code = lengths == NULL ? no_memory() : 0;
     for (size_t i = 0; i < all->set_count && code == 0; i++) {
         if (!lacks_shards(&all->sets[i]))
             continue;
@@ -258,19 +255,15 @@ static int find_renamed(inventory *all) {
         for (size_t j = 0; j < all->sets[i].item_count; j++)
             all->sets[i].items[j]->lacks = true;
     }
-    for (size_t i = 0; i < all->item_count && code == 0; i++)
-        for (size_t j = 0; j < all->items[i]->bases.count; j++)
-            if (all->items[i]->lacks && !all->items[i]->listed)
-                in[folders++] = all->items[i]->bases.all[j].in;
-    if (code == 0) {
+    if (code == 0)
         qsort(lengths, count, sizeof *lengths, by_number);
-        qsort(in, folders, sizeof *in, by_pointer);
-    }
     const size_t before = all->source_count;
-    for (size_t i = 0; i < folders && code == 0; i++)
-        if (i == 0 || in[i] != in[i - 1])
-            code = add_renamed(all, in[i], lengths, count);
-    free(in);
+    for (size_t i = 0; i < all->item_count && code == 0; i++) {
+        const shard_item *const item = all->items[i];
+        for (size_t j = 0; j < item->bases.count && code == 0; j++)
+            if (item->lacks && !item->listed)
+                code = add_renamed(all, item->bases.all[j].in, lengths, count);
+    }
     free(lengths);
     if (code == 0 && all->source_count != before)
         code = group(all);

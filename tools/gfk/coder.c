@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -222,18 +223,48 @@ static gfk_status make_workspace(coder *c, size_t bytes) {
     return GFK_STATUS_SUCCESS;
 }
 
+size_t coder_locatable(const coder *c) {
+    return c->info.locatable;
+}
+
+/* Corrects a part of a stripe; the counts are added. */
+static gfk_status correct_part(coder *c, const coder_stripe *part, bool *corrected,
+                               uint64_t *counts) {
+    const size_t n = c->info.k + c->info.m;
+    const gfk_regions data = data_of(part), parity = parity_of(c, part);
+    gfk_rs_verdict verdict = {0};
+    uint64_t *const more = calloc(n, sizeof *more);
+    gfk_status status = more == NULL ? GFK_STATUS_OUT_OF_MEMORY : make_workspace(c, part->bytes);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_rs_locate(c->code, &data, &parity, part->bytes, GFK_RS_REPAIR, &verdict, more,
+                               c->workspace, c->workspace_bytes, NULL);
+    for (size_t i = 0; i < n && status == GFK_STATUS_SUCCESS; i++)
+        counts[i] += more[i];
+    free(more);
+    *corrected = verdict.unexplained == 0;
+    return status;
+}
+
 int coder_correct(coder *c, const coder_stripe *stripe, bool *corrected, uint64_t *counts) {
+    /* With GEN_RS the library tries all sets of blocks at each position: a part that no set explains
+     * ends the work. */
+    const size_t n = c->info.k + c->info.m;
+    const size_t most = c->info.matrix == GFK_RS_GEN_RS ? 4096 : stripe->bytes;
     *corrected = false;
     if (c->info.locatable == 0)
         return 0;
-    const gfk_regions data = data_of(stripe), parity = parity_of(c, stripe);
-    gfk_rs_verdict verdict;
-    gfk_status status = make_workspace(c, stripe->bytes);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_rs_locate(c->code, &data, &parity, stripe->bytes, GFK_RS_REPAIR, &verdict,
-                               counts, c->workspace, c->workspace_bytes, NULL);
-    if (status != GFK_STATUS_SUCCESS)
-        return failed(status);
-    *corrected = verdict.unexplained == 0;
-    return 0;
+    void **const blocks = calloc(n, sizeof *blocks);
+    gfk_status status = blocks == NULL ? GFK_STATUS_OUT_OF_MEMORY : GFK_STATUS_SUCCESS;
+    memset(counts, 0, n * sizeof *counts);
+    *corrected = true;
+    for (size_t done = 0; done < stripe->bytes && status == GFK_STATUS_SUCCESS && *corrected;
+         done += most) {
+        const size_t left = stripe->bytes - done;
+        for (size_t i = 0; i < n; i++)
+            blocks[i] = (uint8_t *)stripe->blocks[i] + done;
+        status =
+            correct_part(c, &(coder_stripe){blocks, left < most ? left : most}, corrected, counts);
+    }
+    free(blocks);
+    return status == GFK_STATUS_SUCCESS ? 0 : failed(status);
 }

@@ -62,5 +62,7 @@ int coder_verify(coder *c, const coder_stripe *stripe, bool *matches);
  * cannot locate all of them; the blocks are then undefined. counts receives k + m words: the
  * number of wrong positions in each block. */
 int coder_correct(coder *c, const coder_stripe *stripe, bool *corrected, uint64_t *counts);
+/* The number of wrong symbols in one position that coder_correct always locates; 0: none. */
+size_t coder_locatable(const coder *c);
 
 #endif

@@ -52,19 +52,23 @@ static int write_batch(const batch *b, void *context) {
     return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
 }
 
+static bool may_be_partial(const decoding *d) {
+    return d->options->partial && !d->options->whole && !d->to_stdout;
+}
+
 /* The shards do not make the file: finds out whether they disagree or, with --partial, which bytes
  * can be restored, and writes those. */
 static int restore_without_hash(decoding *d, coder *c, restore_options *options,
                                 restore_result *result) {
-    const bool lost = result->lost_stripes != 0;
-    if (lost && (!d->options->partial || d->to_stdout))
+    const bool part = may_be_partial(d) && result->lost_stripes + result->guessed_stripes != 0;
+    if (result->lost_stripes != 0 && !part)
         return 0;
     restore_result_free(result);
-    options->thorough = !lost;
-    options->partial = options->keep_going = lost;
-    if (lost && ftruncate(d->fd, 0) != 0)
+    options->thorough = !part;
+    options->partial = options->keep_going = part;
+    if (part && ftruncate(d->fd, 0) != 0)
         return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
-    return restore_run(d->set, c, options, lost ? write_batch : NULL, d, result);
+    return restore_run(d->set, c, options, part ? write_batch : NULL, d, result);
 }
 
 /* Writes the file. If the hash is wrong although all checksums are right, a pass over all shards
@@ -206,8 +210,9 @@ static int report_missing(const decoding *d) {
     json_close_array();
     if (bytes == 0)
         return 0;
-    return fail(TOOL_UNRECOVERABLE, "%s is not complete: %llu of %llu bytes are missing", d->output,
-                (unsigned long long)bytes, (unsigned long long)d->set->header.file_bytes);
+    fail(TOOL_UNRECOVERABLE, "%s is not complete: %llu of %llu bytes are missing", d->output,
+         (unsigned long long)bytes, (unsigned long long)d->set->header.file_bytes);
+    return RUN_PART;
 }
 
 static int decode(shard_set *set, const tool_options *o, set_outcome *outcome) {
@@ -221,7 +226,7 @@ static int decode(shard_set *set, const tool_options *o, set_outcome *outcome) {
     const char *const path = place.path;
     d.output = d.to_stdout ? "standard output" : path;
     if (code == 0)
-        code = restore_open_coder(&c, set, &o->coder, o->partial && !d.to_stdout);
+        code = restore_open_coder(&c, set, &o->coder, may_be_partial(&d));
     if (code == 0)
         code = d.to_stdout ? restore_file(&d, c) : decode_to_file(&d, c, &place);
     if (code == 0) {

@@ -126,7 +126,7 @@ static int write_shards(encoding *e) {
         code = replace_set(&e->writer, e->there, &e->inputs, &e->header, e->options->force);
     shard_writer_close(&e->writer);
     for (size_t i = 0; i < bases->count && code == 0; i++)
-        code = inventory_clean_shards(e->all, &bases->all[i]);
+        code = inventory_clean_shards(e->all, &bases->all[i], NULL);
     return code;
 }
 
@@ -195,12 +195,11 @@ static void warn_of_full_folders(const tool_options *o, const char *base) {
  * encode. */
 static int look(encoding *e, folder *const *to, folder *home, const char *base) {
     const tool_options *o = e->options;
-    folder *own = home;
+    folder *own = o->output != NULL ? o->output_in : home;
     int code = inventory_add_item(e->all, strdup(base), &e->there);
     if (code != 0)
         return code;
-    const int error =
-        o->to.count == 0 && (home == NULL || o->output != NULL) ? folder_of(&own, base) : 0;
+    const int error = o->to.count == 0 && own == NULL ? folder_of(&own, base) : 0;
     if (error == ENOMEM)
         return no_memory();
     if (error != 0)
@@ -217,19 +216,18 @@ static int look(encoding *e, folder *const *to, folder *home, const char *base) 
     return code == 0 && e->there->failed ? TOOL_IO : code;
 }
 
-/* Opens the file to encode, and its folder. A pipe without a writer is waited for, with a line. */
-static int open_input(encoding *e, const char *path, folder **home) {
+/* Opens the file to encode. A pipe without a writer is waited for, with a line. */
+static int open_input(encoding *e, const char *path, folder *home) {
     if (strcmp(path, "-") == 0) {
         e->name = "standard input";
         return 0;
     }
-    const int error = folder_of(home, path);
+    const int error = home == NULL ? folder_of(&home, path) : 0;
     if (error == ENOMEM)
         return no_memory();
-    errno = error;
-    e->fd = error != 0
-                ? -1
-                : openat(folder_fd(*home), path_name(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const int in = error == 0 ? folder_fd(home) : -1;
+    errno = error != 0 ? error : errno;
+    e->fd = in < 0 ? -1 : openat(in, path_name(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (e->fd < 0 || fstat(e->fd, &e->before) != 0)
         return fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
     if (temp_name_length(path_name(path)) != 0)
@@ -246,7 +244,7 @@ static int open_input(encoding *e, const char *path, folder **home) {
 }
 
 static int encode_file(const encoding *common, folder *const *to, const gfk_field *field,
-                       const char *path) {
+                       folder *home, const char *path) {
     encoding e = *common;
     const tool_options *o = e.options;
     const char *base = o->output != NULL ? o->output : path;
@@ -254,8 +252,7 @@ static int encode_file(const encoding *common, folder *const *to, const gfk_fiel
     e.name = path;
     json_begin("encode");
     json_string("file", path);
-    folder *home = NULL;
-    int code = open_input(&e, path, &home);
+    int code = open_input(&e, path, home);
     if (code == 0)
         warn_of_full_folders(o, base);
     if (code == 0)
@@ -275,57 +272,67 @@ static int encode_file(const encoding *common, folder *const *to, const gfk_fiel
         say("%s: %u + %u shards of %llu bytes, %.1f MB/s", base, o->k, o->m,
             (unsigned long long)shard_bytes(&e.header), (double)e.bytes / seconds / 1e6);
     }
-    code = json_end(stdout, code);
+    code = json_end(code);
     XXH3_freeState(e.hash);
     if (e.fd > STDIN_FILENO)
         close(e.fd);
     return code;
 }
 
-/* Lists the identities of all files to encode. Files that are not there fail later. */
-static int find_inputs(input_files *inputs, const tool_options *o) {
+/* Opens the folders of all files to encode, and lists the identities of the files. Files that are
+ * not there fail later. Standard input, a pipe or a device gives the shards no name. */
+static int find_inputs(input_files *inputs, folder **homes, const tool_options *o) {
     struct stat status;
-    inputs->all = calloc(o->count, sizeof *inputs->all);
-    if (inputs->all == NULL)
-        return no_memory();
     for (size_t i = 0; i < o->count; i++) {
-        const bool is_stdin = strcmp(o->arguments[i], "-") == 0;
-        if ((is_stdin ? fstat(STDIN_FILENO, &status) : stat(o->arguments[i], &status)) == 0)
+        const char *const path = o->arguments[i];
+        const bool is_stdin = strcmp(path, "-") == 0;
+        const int error = is_stdin ? 0 : folder_of(&homes[i], path);
+        if (error == ENOMEM)
+            return no_memory();
+        const int in = is_stdin || error != 0 ? -1 : folder_fd(homes[i]);
+        const bool found = is_stdin ? fstat(STDIN_FILENO, &status) == 0
+                                    : in >= 0 && fstatat(in, path_name(path), &status, 0) == 0;
+        if (found)
             inputs->all[inputs->count++] = (file_identity){status.st_dev, status.st_ino};
+        if (o->output == NULL &&
+            (is_stdin || (found && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))))
+            return fail(TOOL_USAGE,
+                        "%s needs --output: it is no regular file, so it gives the shards no name",
+                        is_stdin ? "standard input" : path);
     }
     input_files_sort(inputs);
     return 0;
 }
 
-static int encode_files(const tool_options *o, const gfk_field *field) {
+/* The folders are opened before the tool looks at anything in them. */
+static int encode_files(tool_options *o, const gfk_field *field) {
     inventory all = {0};
-    folder **to = NULL;
+    folder **to = NULL, **const homes = calloc(o->count, sizeof(folder *));
     coder *c = NULL;
     encoding common = {.options = o, .all = &all, .fd = STDIN_FILENO};
-    int code = open_folders(&to, &o->to);
+    common.inputs.all = calloc(o->count, sizeof *common.inputs.all);
+    int code = homes == NULL || common.inputs.all == NULL ? no_memory() : open_folders(&to, &o->to);
+    if (code == 0 && o->output != NULL && o->to.count == 0 &&
+        folder_of(&o->output_in, o->output) == ENOMEM)
+        code = no_memory();
     if (code == 0)
-        code = find_inputs(&common.inputs, o);
+        code = find_inputs(&common.inputs, homes, o);
     if (code == 0)
         code = coder_check_memory(o->k, o->m, o->coder.memory);
     if (code == 0)
         code = coder_open(&c, &o->coder, field, o->matrix, o->k, o->m);
     common.coder = c;
+    all.inputs = &common.inputs;
     for (size_t i = 0; i < o->count && c != NULL; i++) {
-        const int one = encode_file(&common, to, field, o->arguments[i]);
+        const int one = encode_file(&common, to, field, homes[i], o->arguments[i]);
         code = worse(code, one); /* encode the remaining files */
     }
     coder_close(c);
     inventory_free(&all);
     free(common.inputs.all);
+    free(homes);
     free(to);
     return code;
-}
-
-/* Standard input, a pipe or a device has contents without the name of a file. */
-static bool has_no_name(const char *path) {
-    struct stat status;
-    return strcmp(path, "-") == 0 ||
-           (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
 }
 
 int command_encode(int argc, char **argv) {
@@ -337,11 +344,6 @@ int command_encode(int argc, char **argv) {
         return fail(TOOL_USAGE, "no file; usage: gfk %s", help.usage);
     if (o.output != NULL && o.count > 1)
         return fail(TOOL_USAGE, "--output is for one file");
-    for (size_t i = 0; i < o.count; i++)
-        if (o.output == NULL && has_no_name(o.arguments[i]))
-            return fail(TOOL_USAGE,
-                        "%s needs --output: it is no regular file, so it gives the shards no name",
-                        strcmp(o.arguments[i], "-") == 0 ? "standard input" : o.arguments[i]);
     if (o.k + o.m > MAX_SHARDS)
         return fail(TOOL_USAGE, "there can be at most %d shards", MAX_SHARDS);
     gfk_field field;
@@ -351,6 +353,10 @@ int command_encode(int argc, char **argv) {
             "the polynomial 0x%llx lacks its leading term x^%u; with this term it is 0x%llx",
             (unsigned long long)o.polynomial, o.w,
             (unsigned long long)(o.polynomial | UINT64_C(1) << o.w));
+    if (o.polynomial >> o.w > 1)
+        return fail(TOOL_USAGE,
+                    "the polynomial 0x%llx has a term above x^%u, so it does not fit w = %u",
+                    (unsigned long long)o.polynomial, o.w, o.w);
     const gfk_status status = gfk_field_init(&field, o.w, o.polynomial);
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_USAGE, "no field with w = %u and the polynomial 0x%llx: %s", o.w,

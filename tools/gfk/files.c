@@ -217,6 +217,8 @@ int temp_create(temp_file *temp, const file_place *place) {
             continue;
         if (error == ENOMEM)
             return no_memory();
+        if (error == EMFILE || error == ENFILE)
+            return fail_for_open_files();
         if (error != 0)
             return fail(TOOL_IO, "cannot create %s: %s", place->path, strerror(error));
         /* temp_remove of another run may have removed the file before the lock was taken, or is
@@ -326,6 +328,11 @@ void signals_begin(void) {
         pthread_detach(thread);
     else
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int fail_for_open_files(void) {
+    return fail(TOOL_IO, "the limit on open files, %zu, is too low for so many shards (ulimit -n)",
+                allow_open_files(0));
 }
 
 size_t allow_open_files(size_t count) {

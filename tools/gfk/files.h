@@ -92,5 +92,6 @@ void signals_begin(void);
 /* Raises the limit on open files for `count` files, as far as the system permits. Returns the
  * limit. */
 size_t allow_open_files(size_t count);
+int fail_for_open_files(void); /* the message that the limit is too low. Returns TOOL_IO. */
 
 #endif

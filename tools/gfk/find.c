@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +21,7 @@ typedef struct finder {
     path_list absent; /* messages about folders of --in that are not there */
     folder **empty;   /* folders without shards */
     size_t empty_count;
-    void *walked; /* folders that were searched, a tree of tsearch */
-    bool locked;  /* all folders of the arguments are locked */
+    bool locked; /* all folders of the arguments are locked */
 } finder;
 
 /* An argument, whose path is followed once. */
@@ -76,7 +74,7 @@ static int add_bases(finder *f, shard_item *item, folder *in, const char *base) 
     for (size_t i = 0; i < f->all->to_count && code == 0; i++)
         code = shard_bases_add(&item->bases, f->all->to[i], path_join(f->all->to[i]->path, base));
     for (size_t i = 0; i < f->absent.count && code == 0; i++)
-        code = path_list_add(&item->absent, strdup(f->absent.paths[i]));
+        code = path_list_add(&item->notes, strdup(f->absent.paths[i]));
     return code;
 }
 
@@ -135,7 +133,7 @@ static int add_unnamed(finder *f, folder *in, folder_entry *entry, size_t relati
     return code;
 }
 
-/* Adds what a folder holds. Entries of an unknown type get their types. */
+/* Adds what a folder holds. */
 static int add_entries(finder *f, folder *in, folder_entries *list, size_t relative) {
     int code = 0;
     for (size_t i = 0; i < list->count && code == 0; i++) {
@@ -143,13 +141,8 @@ static int add_entries(finder *f, folder *in, folder_entries *list, size_t relat
         const char *base = NULL;
         size_t length = 0;
         uint32_t index = 0;
-        struct stat status;
-        if (entry->type == DT_UNKNOWN &&
-            fstatat(folder_fd(in), entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-            entry->type = S_ISDIR(status.st_mode)   ? DT_DIR
-                          : S_ISREG(status.st_mode) ? DT_REG
-                                                    : DT_LNK;
-        if (entry->type != DT_REG && entry->type != DT_UNKNOWN)
+        const unsigned char type = folder_entry_type(in, entry);
+        if (type != DT_REG && type != DT_UNKNOWN)
             continue;
         if (shard_entry_parse(entry->name, &base, &length, &index))
             code = add_listed_item(f, in, base, length, relative);
@@ -159,25 +152,21 @@ static int add_entries(finder *f, folder *in, folder_entries *list, size_t relat
     return code;
 }
 
-static int by_pointer(const void *a, const void *b) {
-    return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
-}
-
-/* Reads a folder, unless it was read as another argument. */
+/* Reads a folder. *list is NULL if it was read as another argument. */
 static int add_folder(finder *f, folder *in, size_t relative, folder_entries **list) {
     folder_locks lock = {0};
     const size_t first = f->all->item_count;
     int error = 0;
     *list = NULL;
-    if (tfind(in, &f->walked, by_pointer) != NULL)
-        return 0;
-    if (tsearch(in, &f->walked, by_pointer) == NULL)
-        return no_memory();
     int code = f->locked ? 0 : folders_lock(&lock, &in, 1, false);
     if (code == 0)
         code = inventory_list(f->all, in, true, list, &error);
-    if (code == 0)
+    if (code == 0 && (*list)->added)
+        *list = NULL;
+    else if (code == 0) {
+        (*list)->added = true;
         code = add_entries(f, in, *list, relative);
+    }
     for (size_t i = first; i < f->all->item_count && code == 0; i++)
         code = read_item(f->all, f->all->items[i]);
     folders_unlock(&lock);
@@ -248,11 +237,10 @@ static int add_root(finder *f, folder *in, bool walk) {
     const char *const path = in->path;
     const size_t first = f->all->item_count, before = f->all->messages;
     const size_t relative = strcmp(path, ".") == 0 ? 0 : strlen(path) + (strcmp(path, "/") != 0);
-    const bool again = tfind(in, &f->walked, by_pointer) != NULL;
     int code = add_folder(f, in, relative, &list);
     if (code == 0 && walk)
         code = walk_below(f, in, list, relative);
-    if (code == 0 && f->all->item_count == first && f->all->messages == before && !again)
+    if (code == 0 && f->all->item_count == first && f->all->messages == before && list != NULL)
         f->empty[f->empty_count++] = in;
     return code;
 }
@@ -300,7 +288,7 @@ static int add_file(finder *f, folder *in, const char *path, shard_source *found
     if (code == 0 && item != NULL)
         code = inventory_read(f->all, in, name, item, &found);
     if (code == 0 && item != NULL && found == NULL && !item->failed)
-        code = add_message(&item->absent, "cannot open %s: %s", path, ENOENT);
+        code = add_message(&item->notes, "cannot open %s: %s", path, ENOENT);
     return code;
 }
 
@@ -345,7 +333,7 @@ static int add_argument(finder *f, const argument *a) {
     if (code == 0)
         code = add_bases(f, item, NULL, path_name(a->text));
     if (code == 0)
-        code = add_message(&item->absent, "cannot read the folder %s: %s", absent, a->error);
+        code = add_message(&item->notes, "cannot read the folder %s: %s", absent, a->error);
     free(absent);
     return code;
 }
@@ -358,26 +346,37 @@ static int open_root(argument *a) {
     return error;
 }
 
-/* Follows the path of an argument. A link stands for what it leads to. */
+/* Opens the folder of an argument. A link stands for what it leads to. */
+static int follow_link(argument *a, struct stat *status) {
+    int error = folder_of(&a->in, a->text);
+    if (error != 0)
+        return error;
+    const int at = folder_fd(a->in);
+    if (at < 0 || fstatat(at, path_name(a->text), status, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT && at >= 0 ? 0 : errno; /* a base is not the name of a file */
+    if (!S_ISLNK(status->st_mode))
+        return 0;
+    errno = 0;
+    a->target = realpath(a->text, NULL);
+    if (a->target == NULL)
+        return errno == ENOMEM ? ENOMEM : 0;
+    error = folder_of(&a->in, a->target);
+    return error != 0 || stat(a->target, status) == 0 ? error : errno;
+}
+
+/* Follows the path of an argument. */
 static void follow(argument *a) {
-    struct stat status;
+    struct stat status = {0};
     if (path_name(a->text)[0] == '\0') {
         a->error = open_root(a);
         return;
     }
-    const bool there = lstat(a->text, &status) == 0;
-    if (there && S_ISLNK(status.st_mode)) {
-        errno = 0;
-        a->target = realpath(a->text, NULL);
-        if (a->target == NULL && errno == ENOMEM)
-            a->error = ENOMEM;
-    }
-    if (a->error == 0)
-        a->error = folder_of(&a->in, a->target != NULL ? a->target : a->text);
-    if (a->error == 0 && there && (S_ISDIR(status.st_mode) || a->target != NULL)) {
-        const int error = open_root(a);
-        a->error = error == ENOTDIR || error == ENOENT ? 0 : error;
-    }
+    a->error = follow_link(a, &status);
+    if (a->error != 0 || !S_ISDIR(status.st_mode))
+        return;
+    a->error = open_root(a);
+    if (a->error == 0 && (a->itself->device != status.st_dev || a->itself->inode != status.st_ino))
+        a->error = ESTALE; /* another folder took the place of the one that was looked at */
 }
 
 /* Opens the folders of --in. A disk may be missing. */
@@ -536,8 +535,6 @@ int find_sets(set_list *list, const tool_options *o, const char *command, bool w
     free(f.in);
     free(f.empty);
     path_list_free(&f.absent);
-    while (f.walked != NULL)
-        tdelete(*(void **)f.walked, &f.walked, by_pointer);
     return code;
 }
 

@@ -16,6 +16,13 @@
 
 enum { MOST_OPEN = 64 };
 
+/* A path that was followed. */
+typedef struct followed {
+    char *path;
+    folder *to;
+} followed;
+
+static void *paths;               /* paths that were followed, a tree of tsearch */
 static void *known;               /* the folders by identity, a tree of tsearch */
 static folder *opened[MOST_OPEN]; /* the folders whose descriptors are open and may be closed */
 static unsigned long uses;
@@ -27,6 +34,10 @@ static int by_identity(const void *a, const void *b) {
     if (x->device != y->device)
         return x->device < y->device ? -1 : 1;
     return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
+static int by_path(const void *a, const void *b) {
+    return strcmp(((const followed *)a)->path, ((const followed *)b)->path);
 }
 
 /* Remembers an open descriptor, and closes the one that was not used for the longest time. */
@@ -119,8 +130,23 @@ static int identify(folder **found, int fd, folder *parent, char *path) {
 }
 
 int folder_open(folder **found, const char *path) {
+    const followed key = {(char *)path, NULL};
+    followed **const node = tfind(&key, &paths, by_path);
+    if (node != NULL) {
+        *found = (*node)->to;
+        return 0;
+    }
     const int fd = open_in(AT_FDCWD, path, 0);
-    return fd < 0 ? errno : identify(found, fd, NULL, strdup(path));
+    const int error = fd < 0 ? errno : identify(found, fd, NULL, strdup(path));
+    followed *const made = error == 0 ? malloc(sizeof *made) : NULL;
+    if (made == NULL)
+        return error == 0 ? ENOMEM : error;
+    *made = (followed){strdup(path), *found};
+    if (made->path != NULL && tsearch(made, &paths, by_path) != NULL)
+        return 0;
+    free(made->path);
+    free(made);
+    return ENOMEM;
 }
 
 int folder_of(folder **found, const char *path) {
@@ -147,6 +173,12 @@ int folder_enter(folder **found, folder *in, const char *names) {
 }
 
 void folders_close(void) {
+    while (paths != NULL) {
+        followed *const node = *(followed **)paths;
+        tdelete(node, &paths, by_path);
+        free(node->path);
+        free(node);
+    }
     while (known != NULL) {
         folder *f = *(folder **)known;
         tdelete(f, &known, by_identity);
@@ -230,16 +262,27 @@ size_t folder_entries_find(const folder_entries *list, const char *name) {
     return low;
 }
 
+unsigned char folder_entry_type(folder *f, folder_entry *entry) {
+    struct stat status;
+    const int at = entry->type == DT_UNKNOWN ? folder_fd(f) : -1;
+    if (at >= 0 && fstatat(at, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+        entry->type = (unsigned char)IFTODT(status.st_mode);
+    return entry->type;
+}
+
 /* ---- locks ---------------------------------------------------------------------------------- */
 
 static int by_identity_of(const void *a, const void *b) {
     return by_identity(*(folder *const *)a, *(folder *const *)b);
 }
 
-/* Waits for the lock of one folder, with a line after a second. */
+static double vain; /* seconds that the process waited for shared locks that it did not get */
+
+/* Waits for the lock of one folder, with a line after a second. The waits in vain for shared locks
+ * have one bound together, and with the wait for an exclusive lock another one. */
 static int lock(folder *f, bool exclusive) {
     enum { TELL = 1, MOST_SHARED = 5, MOST_EXCLUSIVE = 60 }; /* seconds */
-    const double start = seconds_now();
+    const double start = seconds_now(), most = (exclusive ? MOST_EXCLUSIVE : MOST_SHARED) - vain;
     bool told = false;
     for (long pause = 1000000; flock(f->fd, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0;) {
         const double waited = seconds_now() - start;
@@ -252,14 +295,15 @@ static int lock(folder *f, bool exclusive) {
             return 0;
         }
         if (waited > TELL && !told)
-            warn("another program holds the lock on the folder %s; gfk waits up to %d seconds",
-                 f->path, exclusive ? MOST_EXCLUSIVE : MOST_SHARED);
+            warn("another program holds the lock on the folder %s; gfk waits up to %.0f seconds",
+                 f->path, most);
         told = waited > TELL;
-        if (waited > MOST_SHARED && !exclusive) {
+        if (waited > most && !exclusive) {
+            vain += waited;
             warn("the folder %s stays locked; gfk reads without the lock", f->path);
             return 0;
         }
-        if (waited > MOST_EXCLUSIVE)
+        if (waited > most)
             return fail(TOOL_IO, "cannot write into the folder %s: another program locks it",
                         f->path);
         nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);

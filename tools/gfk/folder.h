@@ -22,8 +22,8 @@ typedef struct folder {
 } folder;
 
 /* These functions return 0 or the system's error. */
-int folder_open(folder **opened, const char *path);
-int folder_of(folder **opened, const char *path); /* the folder of a file */
+int folder_open(folder **opened, const char *path); /* follows each path once in a process */
+int folder_of(folder **opened, const char *path);   /* the folder of a file */
 /* Opens a folder below `in` by its name, or by names with slashes between them. Links are not
  * followed. */
 int folder_enter(folder **opened, folder *in, const char *names);
@@ -45,6 +45,7 @@ typedef struct folder_entry {
 typedef struct folder_entries {
     folder_entry *entries;
     size_t count;
+    bool added, searched; /* the search has taken the shards; has looked for renamed shards */
 } folder_entries;
 
 /* Lists a folder, without "." and "..", sorted by bytes: choices and messages do not depend on the
@@ -53,6 +54,9 @@ int folder_read(folder *f, folder_entries *list);
 void folder_entries_free(folder_entries *list);
 /* The first entry whose name is not less than `name`. */
 size_t folder_entries_find(const folder_entries *list, const char *name);
+/* The type of an entry. Some file systems do not list types: then the call looks at the file, and
+ * DT_UNKNOWN means that this failed. */
+unsigned char folder_entry_type(folder *f, folder_entry *entry);
 
 /* ---- locks ---------------------------------------------------------------------------------- */
 

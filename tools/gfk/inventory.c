@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "shard_writer.h"
 
 /* The list of a folder. */
 typedef struct listing {
@@ -46,7 +47,7 @@ void inventory_report(inventory *all, int code, const char *format, const char *
         say("%-8s %s: %s", "failed", path, why);
     }
     if (all->command != NULL)
-        code = json_end(stdout, code);
+        code = json_end(code);
     all->messages++;
     all->code = worse(all->code, code);
 }
@@ -198,9 +199,10 @@ static int read_new(inventory *all, folder *in, const char *name, const struct s
         return no_memory();
     int code = shard_source_read(s, in, name, status);
     bool keep = code == 0 && s->error != ESTALE && (!listed || counts(s));
-    if (code == 0 && !keep && s->unreadable && s->error != ESTALE && S_ISREG(status->st_mode) &&
+    if (code == 0 && !keep && s->error != 0 && s->error != ESTALE && S_ISREG(status->st_mode) &&
         !(s->temp && s->error == EACCES)) /* other users cannot read the file of a live run */
-        inventory_report(all, TOOL_IO, "cannot open %s: %s", s->path, shard_error_text(s->error));
+        inventory_report(all, TOOL_IO, s->unreadable ? "cannot open %s: %s" : "cannot read %s: %s",
+                         s->path, shard_error_text(s->error));
     if (keep && tsearch(s, &all->files, by_inode) == NULL) {
         code = no_memory();
         keep = false;
@@ -232,7 +234,7 @@ static int look(inventory *all, folder *in, const char *name, shard_item *item, 
         if (errno == ENOENT)
             return 0;
         const int error = errno;
-        char *const path = path_join(in->path, name);
+        char *const path = error == ENOMEM ? NULL : path_join(in->path, name);
         if (path == NULL)
             return no_memory();
         inventory_report(all, TOOL_IO, "cannot look at %s: %s", path, strerror(error));
@@ -240,6 +242,13 @@ static int look(inventory *all, folder *in, const char *name, shard_item *item, 
         if (item != NULL)
             item->failed = true;
         return 0;
+    }
+    if (S_ISDIR(status.st_mode)) { /* a folder is no shard, whatever its name is */
+        char *const path = item == NULL ? NULL : path_join(in->path, name), *text = NULL;
+        if (path == NULL || asprintf(&text, "%s is a folder, not a shard", path) < 0)
+            text = NULL;
+        free(path);
+        return item == NULL ? 0 : path_list_add(&item->notes, text);
     }
     *found = known(all, &status);
     if (*found != NULL)
@@ -282,9 +291,8 @@ static int for_prefix(inventory *all, folder *in, char *prefix, entry_work *work
 typedef struct base_work {
     size_t length;    /* of the base */
     bool temp;        /* the names are temporary */
-    entry_work *work; /* for each entry that is named like a shard; NULL: for none */
-    shard_item *item;
-    size_t count; /* the entries */
+    entry_work *work; /* for each entry that is named like a shard */
+    void *context;
 } base_work;
 
 static int work_on_shard(inventory *all, folder *in, folder_entry *entry, void *context) {
@@ -295,8 +303,7 @@ static int work_on_shard(inventory *all, folder *in, folder_entry *entry, void *
     if (!shard_entry_parse(entry->name, &base, &length, &index) || length != b->length ||
         (b->temp != (base != entry->name)))
         return 0;
-    b->count++;
-    return b->work == NULL ? 0 : b->work(all, in, entry, b->item);
+    return b->work(all, in, entry, b->context);
 }
 
 /* Works on the entries of a folder that are named like shards of a base or, first, that have the
@@ -314,11 +321,16 @@ static int for_base(inventory *all, folder *in, const char *base, base_work *b) 
     return code;
 }
 
+static int note_file(inventory *all, folder *in, folder_entry *entry, void *has) {
+    (void)all;
+    *(bool *)has = *(bool *)has || folder_entry_type(in, entry) != DT_DIR;
+    return 0;
+}
+
 int inventory_has_base(inventory *all, folder *in, const char *base, bool *has) {
-    base_work b = {.work = NULL};
-    const int code = for_base(all, in, base, &b);
-    *has = b.count != 0;
-    return code;
+    base_work b = {.work = note_file, .context = has};
+    *has = false;
+    return for_base(all, in, base, &b);
 }
 
 static int take(inventory *all, folder *in, folder_entry *entry, void *item) {
@@ -328,7 +340,7 @@ static int take(inventory *all, folder *in, folder_entry *entry, void *item) {
 int inventory_take_base(inventory *all, folder *in, const char *base, shard_item *item) {
     folder_entries *list = NULL;
     int error = 0;
-    base_work b = {.work = take, .item = item};
+    base_work b = {.work = take, .context = item};
     const int code = inventory_list(all, in, true, &list, &error);
     item->failed = item->failed || error != 0;
     return code == 0 ? for_base(all, in, base, &b) : code;
@@ -344,21 +356,28 @@ shard_source *inventory_find(const inventory *all, folder *in, const char *name)
 /* ---- temporary files of killed runs --------------------------------------------------------- */
 
 static int clean_shard(inventory *all, folder *in, folder_entry *entry, void *context) {
-    (void)all;
-    (void)context;
-    if (temp_name_length(entry->name) != 0)
+    struct stat status;
+    const shard_set *const mine = context, *const its =
+                                               entry->found == NULL ? NULL : entry->found->set;
+    if (mine != NULL && its != NULL && its != mine && its->kept)
+        return 0;
+    if (all->inputs != NULL &&
+        (fstatat(folder_fd(in), entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+         input_files_have(all->inputs, (file_identity){status.st_dev, status.st_ino})))
+        return 0;
+    if (temp_name_length(entry->name) != 0 && folder_entry_type(in, entry) == DT_REG)
         temp_remove(in, entry->name);
     return 0;
 }
 
-int inventory_clean_shards(inventory *all, const shard_base *base) {
-    base_work b = {.work = clean_shard};
+int inventory_clean_shards(inventory *all, const shard_base *base, const shard_set *set) {
+    base_work b = {.work = clean_shard, .context = (void *)set};
     return for_base(all, base->in, path_name(base->path), &b);
 }
 
 static int clean_file(inventory *all, folder *in, folder_entry *entry, void *name) {
     (void)all;
-    if (temp_name_length(entry->name) == strlen(name))
+    if (temp_name_length(entry->name) == strlen(name) && folder_entry_type(in, entry) == DT_REG)
         temp_remove(in, entry->name);
     return 0;
 }
@@ -399,7 +418,7 @@ void inventory_free(inventory *all) {
         free(all->items[i]->name);
         free(all->items[i]->sets);
         shard_bases_free(&all->items[i]->bases);
-        path_list_free(&all->items[i]->absent);
+        path_list_free(&all->items[i]->notes);
         free(all->items[i]);
     }
     free(all->sets);

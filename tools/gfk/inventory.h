@@ -21,6 +21,7 @@ typedef struct inventory {
     size_t set_count;
     folder **to; /* the folders of --to */
     size_t to_count;
+    const struct input_files *inputs; /* files that are never removed; NULL: none */
     void *listings, *files, *places; /* trees of tsearch: by folder; by inode; by folder and base */
 } inventory;
 
@@ -66,8 +67,9 @@ int inventory_take_base(inventory *all, folder *in, const char *base, shard_item
  * there. */
 shard_source *inventory_find(const inventory *all, folder *in, const char *name);
 
-/* Removes the temporary files that killed runs left for the shards of a base. */
-int inventory_clean_shards(inventory *all, const shard_base *base);
+/* Removes the temporary files that killed runs left for the shards of a base. Shards of another set
+ * that can be restored stay, unless `set` is NULL. */
+int inventory_clean_shards(inventory *all, const shard_base *base, const shard_set *set);
 /* Removes those for a file. */
 int inventory_clean_file(inventory *all, folder *in, const char *name);
 

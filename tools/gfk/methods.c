@@ -137,5 +137,5 @@ int command_methods(int argc, char **argv) {
         json_close_object();
     }
     json_close_array();
-    return json_end(stdout, TOOL_OK);
+    return json_end(TOOL_OK);
 }

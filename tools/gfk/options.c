@@ -117,37 +117,50 @@ static bool parse_text(const char *text, void *member) {
     return *text != '\0';
 }
 
-static bool has_empty_part(const char *text) {
-    bool empty = true;
-    for (; *text != '\0' && !(empty && *text == ','); text++) {
-        empty = *text == ',';
-        text += text[0] == '\\' && text[1] == ',';
+/* Copies the first name of a list with commas, unless `to` is NULL. Of backslashes before a comma,
+ * two are one backslash, and one that is left makes the comma a part of the name. Returns the end of
+ * the name in the list. */
+static const char *copy_name(const char *from, char *to, size_t *length) {
+    *length = 0;
+    while (*from != '\0' && *from != ',') {
+        const size_t slashes = strspn(from, "\\");
+        const bool escape = from[slashes] == ',';
+        const size_t odd = escape ? slashes % 2 : 0;
+        const size_t kept = slashes == 0 ? 1 : escape ? slashes / 2 : slashes;
+        if (to != NULL) {
+            memmove(to + *length, from, kept);
+            memset(to + *length + kept, ',', odd);
+        }
+        *length += kept + odd;
+        from += slashes == 0 ? 1 : slashes + odd;
     }
-    return empty;
+    return from;
 }
 
-/* Folders with commas between them; a backslash before a comma makes the comma a part of a name.
- * The option may be repeated. Cuts the text into its parts. */
+/* Folders with commas between them. The option may be repeated. Cuts the text into its parts. */
 static bool parse_folders(const char *text, void *member) {
     folder_list *list = member;
-    char *from = (char *)text, *to = from, *begin = from;
-    for (bool ended = has_empty_part(text); !ended;) {
-        ended = *from == '\0';
-        if (!ended && *from != ',') {
-            from += from[0] == '\\' && from[1] == ',';
-            *to++ = *from++;
-            continue;
-        }
-        from++;
-        while (to > begin + 1 && to[-1] == '/')
-            to--;
-        if (list->count == MOST_FOLDERS)
+    size_t length = 0, count = 0;
+    const char *from = text;
+    for (;; from++, count++) {
+        from = copy_name(from, NULL, &length);
+        if (length == 0)
             return false;
-        *to++ = '\0';
-        list->paths[list->count++] = begin;
-        begin = to;
+        if (*from == '\0')
+            break;
     }
-    return list->count != 0 && begin != text;
+    if (list->count + count >= MOST_FOLDERS)
+        return false;
+    from = text;
+    for (size_t i = 0; i <= count; i++) {
+        char *const name = (char *)from;
+        from = copy_name(from, name, &length) + 1;
+        while (length > 1 && name[length - 1] == '/')
+            length--;
+        name[length] = '\0';
+        list->paths[list->count++] = name;
+    }
+    return true;
 }
 
 static bool set_flag(const char *text, void *member) {
@@ -311,6 +324,8 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
                         row->help);
         report_as_json = options->json;
         report_quiet = options->quiet;
+        report_on_stderr = command == COMMAND_DECODE && options->output != NULL &&
+                           strcmp(options->output, "-") == 0;
     }
     options->arguments = argv + optind;
     options->count = (size_t)(argc - optind);

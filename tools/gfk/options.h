@@ -40,6 +40,7 @@ typedef struct tool_options {
                                  NULL: none, or it cannot be opened */
     folder_list to, in;
     bool force, repair, partial, json, quiet;
+    bool whole; /* decode writes complete files only, although --partial was given */
     coder_options coder;
     char **arguments; /* arguments that are not options */
     size_t count;     /* number of arguments */

@@ -63,7 +63,7 @@ static int check_place(const file_place *place, void *context) {
     if (error != 0)
         return fail(TOOL_IO, "cannot look at %s: %s", place->path, strerror(error));
     if (!S_ISREG(status.st_mode))
-        return fail(TOOL_IO, "%s is not a regular file", place->path);
+        return fail_for_irregular(place, &status);
     const shard_source *there = inventory_find(r->set->all, place->in, path_name(place->path));
     if (there == NULL && r->set->searched)
         return RUN_AGAIN;
@@ -143,13 +143,17 @@ static void count_shard(disk *d, size_t index) {
         d->first = index;
 }
 
-/* Finds out whether the folder has a file that is not of this set in the place of a shard. */
+/* Finds out whether the folder has a file that is not of this set, or a folder, in the place of a
+ * shard. */
 static int find_taken(const repairing *r, const disk *d, size_t index, bool *taken) {
     char *const name = shard_path(path_name(d->base->path), (uint32_t)index);
     if (name == NULL)
         return no_memory();
+    struct stat status;
     const shard_source *const there = inventory_find(r->set->all, d->base->in, name);
-    *taken = there != NULL && there->set != r->set;
+    *taken = there != NULL ? there->set != r->set
+                           : place_look(&(file_place){d->base->in, name}, &status) == 0 &&
+                                 S_ISDIR(status.st_mode);
     free(name);
     return 0;
 }
@@ -262,20 +266,18 @@ static int find_places(repairing *r, const restore_result *damage) {
     return code;
 }
 
-static int open_writer(repairing *r) {
-    int code = shard_writer_open(&r->writer, r->set->count);
-    for (size_t i = 0; i < r->set->count && code == 0; i++)
-        if (r->wanted[i])
-            code = shard_writer_add(&r->writer, i, r->places[i].in, strdup(r->places[i].path));
-    return code;
-}
-
-static int rebuild(repairing *r) {
+/* Writes shards from *next on, as many as can be open at once, and moves *next past them. */
+static int rebuild_some(repairing *r, size_t most, size_t *next) {
     restore_result result = {0};
-    int code = open_writer(r);
-    if (code == 0)
+    int code = shard_writer_open(&r->writer, most);
+    for (; *next < r->set->count && r->writer.count < most && code == 0; ++*next) {
+        const file_place *const place = &r->places[*next];
+        if (r->wanted[*next])
+            code = shard_writer_add(&r->writer, *next, place->in, strdup(place->path));
+    }
+    if (code == 0 && r->writer.count != 0)
         code = restore_run(r->set, r->coder, &r->passes, write_batch, r, &result);
-    if (code == 0)
+    if (code == 0 && r->writer.count != 0)
         code = check_hash(&result);
     if (code == 0)
         code = shard_writer_finish(&r->writer, &r->set->header);
@@ -283,6 +285,14 @@ static int rebuild(repairing *r) {
         code = temp_place(&r->writer.temps[i], &r->writer.places[i], check_place, r);
     restore_result_free(&result);
     shard_writer_close(&r->writer);
+    return code;
+}
+
+static int rebuild(repairing *r) {
+    const size_t count = r->set->count, room = shard_source_room(count);
+    int code = 0;
+    for (size_t next = 0; next < count && code == 0;)
+        code = rebuild_some(r, room < count ? room : count, &next);
     return code;
 }
 
@@ -302,7 +312,7 @@ static int clean(shard_set *set) {
     int code = 0;
     shard_set_close(set);
     for (size_t i = 0; i < set->bases.count && code == 0; i++)
-        code = inventory_clean_shards(set->all, &set->bases.all[i]);
+        code = inventory_clean_shards(set->all, &set->bases.all[i], set);
     return code;
 }
 

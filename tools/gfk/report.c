@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 
 bool report_as_json = false;
 bool report_quiet = false;
+bool report_on_stderr = false;
 
 /* A text that grows. If memory runs out, the text is cut and says so. */
 typedef struct text {
@@ -427,10 +429,11 @@ static bool write_line(FILE *out, const char *bytes, size_t count) {
     return fwrite(bytes, 1, count, out) == count && fputc('\n', out) != EOF && fflush(out) == 0;
 }
 
-int json_end(FILE *out, int code) {
+int json_end(int code) {
     if (!report_as_json)
         return code;
     char line[160];
+    FILE *const out = report_on_stderr ? stderr : stdout;
     open_bracket("messages", "[");
     close_array("messages", &messages);
     json_number("exit", (uint64_t)code);
@@ -458,5 +461,5 @@ int json_end_early(const char *command, int code) {
     messages = (strings){0};
     json_begin(command);
     messages = kept;
-    return json_end(stdout, code);
+    return json_end(code);
 }

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <gfk/status.h>
 
@@ -25,6 +24,7 @@ enum exit_code {
 /* options_parse sets the flags before any thread starts. */
 extern bool report_as_json;
 extern bool report_quiet;
+extern bool report_on_stderr; /* standard output carries a file, and no report */
 
 /* fail: reports an error on standard error or, with --json, in the JSON object. Returns `code`.
  * Any thread may call fail and warn. */
@@ -78,7 +78,7 @@ void json_close_object(void);
 void json_close_array(void);
 /* Adds the messages and the exit code, and writes the object as one line. Returns the exit code:
  * TOOL_INTERNAL if there was no memory for the object, TOOL_IO if 0 could not be written. */
-int json_end(FILE *out, int code);
+int json_end(int code);
 /* Writes the object of a command that ended before json_begin, if there are messages. */
 int json_end_early(const char *command, int code);
 

@@ -27,7 +27,8 @@ typedef struct restore {
     uint64_t contradictions,
         contradictory; /* stripes whose intact blocks do not fit together: their
                                                number, and the first one */
-    bool *suspected;   /* shards in which the code locates wrong symbols of that stripe */
+    bool *suspected;   /* shards in which the code locates wrong symbols of these stripes */
+    bool unlocated;    /* in one of these stripes the code does not tell which blocks are wrong */
     void **aside;      /* copies of the blocks of one stripe; NULL until they are needed */
 } restore;
 
@@ -182,15 +183,25 @@ static int set_aside(restore *r, const batch *b, size_t stripe, size_t first) {
     return 0;
 }
 
-/* Finds out, for the message, in which shards the code locates wrong symbols. */
+/* Finds out, for the message, in which shards the code locates wrong symbols. A block that was
+ * rebuilt from wrong blocks is no evidence and counts as wrong. More wrong blocks than the code
+ * locates always could be any blocks: then nobody is suspected. */
 static int suspect(restore *r, const batch *b, size_t stripe) {
+    const size_t bytes = b->stripes[stripe].bytes;
+    const block_state *states = batch_states(b, stripe);
     bool located = false;
+    size_t wrong = 0;
     int code = set_aside(r, b, stripe, 0);
+    for (size_t i = 0; i < b->n && code == 0; i++)
+        if (states[i] < BLOCK_ELSEWHERE)
+            memset(r->aside[i], 0, bytes);
     if (code == 0)
-        code = coder_correct(r->coder, &(coder_stripe){r->aside, b->stripes[stripe].bytes},
-                             &located, r->counts);
+        code = coder_correct(r->coder, &(coder_stripe){r->aside, bytes}, &located, r->counts);
     for (size_t i = 0; i < b->n && code == 0 && located; i++)
-        r->suspected[i] = r->counts[i] != 0 && batch_states(b, stripe)[i] >= BLOCK_ELSEWHERE;
+        wrong += r->counts[i] != 0 || states[i] < BLOCK_ELSEWHERE;
+    r->unlocated = !located || wrong > coder_locatable(r->coder);
+    for (size_t i = 0; i < b->n && code == 0 && !r->unlocated; i++)
+        r->suspected[i] |= r->counts[i] != 0 && states[i] >= BLOCK_ELSEWHERE;
     return code;
 }
 
@@ -213,10 +224,10 @@ static bool clear_padding(const restore *r, const batch *b, size_t stripe) {
 static int trust_data(restore *r, batch *b, size_t stripe) {
     const size_t bytes = b->stripes[stripe].bytes;
     int code = 0;
-    if (r->contradictions++ == 0) {
+    if (r->contradictions++ == 0)
         r->contradictory = b->first + stripe;
+    if (!r->unlocated)
         code = suspect(r, b, stripe);
-    }
     if (code == 0)
         code = set_aside(r, b, stripe, b->k);
     if (code == 0)
@@ -239,20 +250,13 @@ static int check(restore *r, batch *b, size_t stripe) {
     return code == 0 && (cleared || !matches) ? trust_data(r, b, stripe) : code;
 }
 
-/* Adds the shards to use for example: those that are not suspected or, if there is no suspicion,
- * all but the first. */
+/* Adds the paths of the shards that are not suspected. */
 static void add_choice(const restore *r, char *text, size_t room) {
-    const shard_set *set = r->set;
-    size_t suspects = 0, length = strlen(text);
-    for (size_t i = 0; i < set->count; i++)
-        suspects += r->suspected[i];
-    bool first = suspects == 0 && shard_set_present(set) > set->header.k;
-    for (size_t i = 0; i < set->count; i++) {
-        if (set->shards[i] == NULL || r->suspected[i] || first) {
-            first = first && set->shards[i] == NULL;
+    size_t length = strlen(text);
+    for (size_t i = 0; i < r->set->count; i++) {
+        if (r->set->shards[i] == NULL || r->suspected[i])
             continue;
-        }
-        const int more = snprintf(text + length, room - length, " %s", set->shards[i]->path);
+        const int more = snprintf(text + length, room - length, " %s", r->set->shards[i]->path);
         if (more < 0 || (size_t)more + sizeof " ..." >= room - length) {
             strcpy(text + length, " ...");
             return;
@@ -261,24 +265,32 @@ static void add_choice(const restore *r, char *text, size_t room) {
     }
 }
 
+/* Says how the user can choose. Shards are named only if the code locates what is wrong, and enough
+ * others are left. */
 static void explain_disagreement(const restore *r) {
     const shard_set *set = r->set;
+    const uint32_t k = set->header.k;
     shard_list all = {"", 0, 0}, wrong = {"", 0, 0};
     for (size_t i = 0; i < set->count; i++) {
         if (set->shards[i] != NULL)
             list_add(&all, i);
-        if (r->suspected[i])
+        if (r->suspected[i] && !r->unlocated)
             list_add(&wrong, i);
     }
+    const bool choice = wrong.count != 0 && all.count >= k + wrong.count;
     char *reason = r->result->reason;
-    snprintf(reason, REASON_BYTES,
-             "the shards of %s disagree: in %llu stripe%s, first in stripe %llu, the blocks fit "
-             "their checksums but not each other, and the data are not the file that was encoded. "
-             "The shards are %s%s%s. Choose %u or more of the shards, such as: gfk decode",
-             path_name(set->base), (unsigned long long)r->contradictions, plural(r->contradictions),
-             (unsigned long long)r->contradictory, all.text,
-             wrong.count == 0 ? "" : "; by the code, wrong may be ", wrong.text, set->header.k);
-    add_choice(r, reason, REASON_BYTES);
+    snprintf(
+        reason, REASON_BYTES,
+        "the shards of %s disagree: in %llu stripe%s, first in stripe %llu, the blocks fit "
+        "their checksums but not each other, and the data are not the file that was encoded. "
+        "The shards are %s; %s%s. Name %u or more shards that you trust, and decode reads "
+        "only these, and writes what they give if this has the hash of the file%s",
+        path_name(set->base), (unsigned long long)r->contradictions, plural(r->contradictions),
+        (unsigned long long)r->contradictory, all.text,
+        choice ? "by the code, wrong may be " : "the code does not tell which of them are wrong",
+        choice ? wrong.text : "", k, choice ? ", such as: gfk decode" : ": gfk decode SHARD...");
+    if (choice)
+        add_choice(r, reason, REASON_BYTES);
 }
 
 /* ---- the steps ------------------------------------------------------------------------------ */
@@ -411,6 +423,7 @@ static int code_step(batch *b, void *context) {
             else if (thorough)
                 code = check(r, b, s);
             count_damage(r, b, s);
+            r->result->guessed_stripes += done && !enough;
             if (code == 0 && !done) {
                 if (r->result->lost_stripes++ == 0)
                     give_reason(r, b, s);

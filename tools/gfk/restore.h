@@ -11,7 +11,7 @@
 #include "coder.h"
 #include "shard_set.h"
 
-enum { REASON_BYTES = 1536 };
+enum { REASON_BYTES = 2560 };
 
 /* Bytes of the file. */
 typedef struct byte_range {
@@ -24,6 +24,7 @@ typedef struct restore_result {
     uint64_t *corrected;      /* bad blocks of each shard whose checksums hide that they are bad */
     uint64_t damaged_stripes; /* stripes with at least one bad block */
     uint64_t lost_stripes;    /* stripes that cannot be restored */
+    uint64_t guessed_stripes; /* stripes with fewer than k intact blocks that the code restored */
     bool hash_matches;        /* the restored file has the hash of the header */
     bool disagree;            /* no hash that matches, and intact blocks do not fit together */
     byte_range *missing;      /* of a partial pass: bytes that could not be restored, ascending */

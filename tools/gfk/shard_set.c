@@ -36,27 +36,35 @@ void shard_bases_free(shard_bases *bases) {
 
 /* ---- the sources of each shard -------------------------------------------------------------- */
 
-/* Ranks a source: a whole file first, then an intact header, then the expected name, then any
- * identification. */
+/* Ranks a source, from 0 to RANKS - 1: a whole file first, then an intact header, then the expected
+ * name, then any identification. */
+enum { RANKS = 16 };
 static int rank(const shard_set *set, const shard_source *s) {
     const bool in_place = s->named && !s->temp && s->name_index == s->header.index;
     return 8 * shard_source_is_whole(set, s) + 4 * (s->head || s->tail) + 2 * in_place +
            s->identified;
 }
 
-static void assign(shard_set *set) {
-    for (shard_source *s = set->members; s != NULL; s = s->next_of_set) {
-        shard_source **link = &set->shards[s->header.index];
-        while (*link != NULL && rank(set, *link) >= rank(set, s))
-            link = &(*link)->next;
-        s->next = *link;
-        *link = s;
-    }
+static int assign(shard_set *set) {
+    shard_source **const last = calloc(set->count, sizeof(shard_source *));
+    if (last == NULL)
+        return no_memory();
+    for (int r = RANKS; r-- > 0;)
+        for (shard_source *s = set->members; s != NULL; s = s->next_of_set) {
+            const size_t i = s->header.index;
+            if (rank(set, s) != r)
+                continue;
+            *(last[i] == NULL ? &set->shards[i] : &last[i]->next) = s;
+            last[i] = s;
+            s->next = NULL;
+        }
+    free(last);
     for (size_t i = 0; i < set->item_count; i++)
         for (shard_source *s = set->items[i]->files; s != NULL; s = s->next_of_item)
             if (s->unreadable && s->named && s->header.index < set->count &&
                 set->shards[s->header.index] == NULL && set->closed[s->header.index] == NULL)
                 set->closed[s->header.index] = s;
+    return 0;
 }
 
 static int open_members(shard_set *set) {
@@ -64,7 +72,9 @@ static int open_members(shard_set *set) {
         s->error = 0;
         const int error = shard_source_open(s);
         if (error == EMFILE || error == ENFILE)
-            return shard_source_fail_for_limit();
+            return fail_for_open_files();
+        if (error == ENOMEM)
+            return no_memory();
         if (error != 0)
             return RUN_AGAIN;
     }
@@ -108,10 +118,10 @@ static void warn_of_file(shard_set *set, const shard_item *item, const shard_sou
 }
 
 static void warn_of_others(shard_set *set) {
-    for (size_t i = 0; i < set->item_count; i++) {
+    for (size_t i = 0; i < set->item_count && !set->follows; i++) {
         const shard_item *const item = set->items[i];
-        for (size_t j = 0; j < item->absent.count; j++)
-            warn_once("%s", item->absent.paths[j]);
+        for (size_t j = 0; j < item->notes.count; j++)
+            warn_once("%s", item->notes.paths[j]);
         for (const shard_source *s = item->files; s != NULL; s = s->next_of_item)
             warn_of_file(set, item, s);
     }
@@ -121,8 +131,8 @@ static void warn_of_others(shard_set *set) {
 static int fail_without_header(shard_set *set) {
     const shard_item *const item = set->items[0];
     bool readable = false;
-    for (size_t i = 0; i < item->absent.count; i++)
-        fail(TOOL_IO, "%s", item->absent.paths[i]);
+    for (size_t i = 0; i < item->notes.count; i++)
+        fail(TOOL_IO, "%s", item->notes.paths[i]);
     if (item->bases.count == 0 && !item->is_file)
         return TOOL_IO;
     for (const shard_source *s = item->files; s != NULL; s = s->next_of_item) {
@@ -146,12 +156,12 @@ int shard_set_open(shard_set *set) {
     int code = set->shards == NULL || set->closed == NULL ? no_memory() : 0;
     if (code == 0)
         code = open_members(set);
-    if (code == 0) {
-        assign(set);
+    if (code == 0)
+        code = assign(set);
+    if (code == 0)
         warn_of_others(set);
-    } else {
+    else
         shard_set_close(set);
-    }
     return code;
 }
 

@@ -71,7 +71,7 @@ typedef struct shard_item {
     bool failed;     /* a message says what could not be looked at */
     shard_bases bases;          /* where shards with the expected names are */
     shard_source *files, *last; /* the files found through the item */
-    path_list absent;           /* messages: folders and files that are not there */
+    path_list notes;            /* messages about what is not there, or is no file */
     struct shard_set **sets; /* the sets that have files in the item, or that the item joined; the
                                    first is the strongest */
     size_t set_count;
@@ -92,10 +92,11 @@ typedef struct shard_set {
     shard_source *last;
     shard_item **items; /* the items that have sources of the set, or joined it */
     size_t item_count;
-    size_t first;                   /* number of the first file in the order of the search */
-    shard_item *namer;              /* the item that gives the set its name */
-    bool kept;                      /* a command works on the set */
-    struct inventory *all;          /* all files that the command found */
+    size_t first;          /* number of the first file in the order of the search */
+    shard_item *namer;     /* the item that gives the set its name */
+    bool kept;             /* a command works on the set */
+    bool follows;          /* another set of the item was tried; what else is there was said */
+    struct inventory *all; /* all files that the command found */
     const struct shard_set *warned; /* the set whose user was warned of this one */
     shard_source **shards; /* while the set is open: the best source of each shard; NULL: missing */
     shard_source **closed; /* while the set is open: the file of each shard that cannot be read */
@@ -122,11 +123,12 @@ const shard_source *shard_set_unreadable(const shard_set *set, size_t index);
  * file cannot be read. The caller frees source->path. */
 int shard_source_read(shard_source *source, folder *in, const char *name,
                       const struct stat *status);
-/* Opens the file, unless it is open. Returns 0, or the system's error; ESTALE: the name has another
- * file or none. */
+/* Opens the file, unless it is open. Returns 0, or the system's error; ESTALE: the file changed since
+ * the look, or the name has another file or none. */
 int shard_source_open(shard_source *source);
 void shard_source_close(shard_source *source);
-int shard_source_fail_for_limit(void); /* the message about too many open files */
+/* How many of `files` further files may be open at once; 1 or more. */
+size_t shard_source_room(size_t files);
 const char *shard_error_text(int error);
 /* The first byte from an offset on that is not in a hole of the file; source->bytes if there is
  * none. The file is open. No header is in a hole, because a hole holds zeros. */

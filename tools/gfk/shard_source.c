@@ -52,10 +52,6 @@ bool shard_entry_parse(const char *name, const char **base, size_t *base_length,
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-int shard_source_fail_for_limit(void) {
-    return fail(TOOL_IO, "the limit on open files is too low for so many shards");
-}
-
 static bool read_exactly(shard_source *source, uint8_t *bytes, size_t count, uint64_t offset) {
     struct iovec buffer = {bytes, count};
     const ssize_t got = read_buffers(source->fd, &buffer, 1, offset);
@@ -179,6 +175,14 @@ const char *shard_error_text(int error) {
 
 static size_t open_sources;
 
+size_t shard_source_room(size_t files) {
+    enum { SPARE = 64 }; /* folders, and what other parts of the program open */
+    const size_t limit = allow_open_files(open_sources + files + SPARE);
+    const size_t free = limit > open_sources ? limit - open_sources : 0;
+    const size_t room = free > 2 * SPARE ? free - SPARE : free / 2;
+    return room == 0 ? 1 : room;
+}
+
 /* True if a file may stay open between the look and the work: a limited number does, so that small
  * runs open each file once. */
 static bool may_stay_open(void) {
@@ -193,13 +197,14 @@ static bool may_stay_open(void) {
 
 int shard_source_open(shard_source *source) {
     struct stat status;
-    if (source->fd >= 0)
-        return 0;
-    const int in = folder_fd(source->in);
-    if (in < 0)
-        return errno;
-    source->fd =
-        openat(in, path_name(source->path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (source->fd < 0) {
+        const int in = folder_fd(source->in);
+        if (in < 0)
+            return errno;
+        source->fd =
+            openat(in, path_name(source->path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        open_sources += source->fd >= 0;
+    }
     int error = source->fd < 0 || fstat(source->fd, &status) != 0 ? errno : 0;
     if (error == 0 &&
         (status.st_dev != source->device || status.st_ino != source->inode ||
@@ -210,7 +215,6 @@ int shard_source_open(shard_source *source) {
     /* A temporary file with the lock of a live run is incomplete. */
     if (error == 0 && source->temp && flock(source->fd, LOCK_SH | LOCK_NB) != 0)
         error = ESTALE;
-    open_sources += source->fd >= 0;
     if (error != 0)
         shard_source_close(source);
     return error == ENOENT ? ESTALE : error;
@@ -236,9 +240,11 @@ int shard_source_read(shard_source *source, folder *in, const char *name,
                                                : NOT_REGULAR;
     source->unreadable = source->error != 0;
     if (source->error == EMFILE || source->error == ENFILE)
-        return shard_source_fail_for_limit();
+        return fail_for_open_files();
     if (!source->unreadable)
         identify(source);
+    if (source->error == ENOMEM)
+        return no_memory();
     if (!source->identified || !may_stay_open())
         shard_source_close(source);
     if (source->named && !source->identified)

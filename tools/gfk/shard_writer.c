@@ -100,7 +100,7 @@ void input_files_sort(input_files *inputs) {
     qsort(inputs->all, inputs->count, sizeof *inputs->all, by_identity);
 }
 
-static bool has_identity(const input_files *inputs, file_identity id) {
+bool input_files_have(const input_files *inputs, file_identity id) {
     return by_identity(&id, &inputs->present) == 0 ||
            bsearch(&id, inputs->all, inputs->count, sizeof id, by_identity) != NULL;
 }
@@ -108,11 +108,11 @@ static bool has_identity(const input_files *inputs, file_identity id) {
 /* True if the file, or the file to which it leads as a link, is an input. */
 static bool is_input(const input_files *inputs, const shard_source *s) {
     struct stat status;
-    if (has_identity(inputs, (file_identity){s->device, s->inode}))
+    if (input_files_have(inputs, (file_identity){s->device, s->inode}))
         return true;
     const int in = s->unreadable ? folder_fd(s->in) : -1;
     return in >= 0 && fstatat(in, path_name(s->path), &status, 0) == 0 &&
-           has_identity(inputs, (file_identity){status.st_dev, status.st_ino});
+           input_files_have(inputs, (file_identity){status.st_dev, status.st_ino});
 }
 
 int check_replaceable(const shard_item *there, const input_files *inputs,
@@ -137,10 +137,23 @@ int check_replaceable(const shard_item *there, const input_files *inputs,
 /* Removes the shards of the replaced set whose places the new set does not use: more shards than
  * the new set has, or the same shards in another of the folders. */
 static void remove_rest(const shard_item *there, const shard_bases *bases, size_t count) {
-    for (const shard_source *s = there->files; s != NULL; s = s->next_of_item)
-        if (!s->temp && s->named && s->identified &&
-            (s->name_index >= count || bases->all[s->name_index % bases->count].in != s->in))
-            unlinkat(folder_fd(s->in), path_name(s->path), 0);
+    for (const shard_source *s = there->files; s != NULL; s = s->next_of_item) {
+        if (s->temp || !s->named ||
+            (s->name_index < count && bases->all[s->name_index % bases->count].in == s->in))
+            continue;
+        if (!s->identified && s->error != 0)
+            warn("%s stays: it cannot be read (%s)", s->path, shard_error_text(s->error));
+        if (s->identified && unlinkat(folder_fd(s->in), path_name(s->path), 0) != 0 &&
+            errno != ENOENT)
+            warn("%s stays: it cannot be removed (%s)", s->path, strerror(errno));
+    }
+}
+
+int fail_for_irregular(const file_place *place, const struct stat *status) {
+    return fail(TOOL_IO,
+                S_ISDIR(status->st_mode) ? "%s is a folder: the shard cannot be written there"
+                                         : "%s is not a regular file",
+                place->path);
 }
 
 /* Finds every foreseeable obstacle before the first rename. Without --force, a file that could not
@@ -153,7 +166,7 @@ static int check_places(const shard_writer *writer, const inventory *now, bool f
         if (error == ENOENT)
             continue;
         if (error == 0 && !S_ISREG(status.st_mode))
-            return fail(TOOL_IO, "%s is not a regular file", place->path);
+            return fail_for_irregular(place, &status);
         const shard_source *const s =
             error == 0 ? inventory_find(now, place->in, path_name(place->path)) : NULL;
         if (!force && (s == NULL || s->unreadable))

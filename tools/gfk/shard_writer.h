@@ -28,6 +28,8 @@ int shard_writer_write(shard_writer *writer, const batch *b);
 /* Writes the second and then the first header of each shard, and syncs the shards to the disk. */
 int shard_writer_finish(shard_writer *writer, const shard_header *header);
 void shard_writer_close(shard_writer *writer); /* removes files without a final name */
+/* The message about what is no regular file in the place of a shard. Returns TOOL_IO. */
+int fail_for_irregular(const file_place *place, const struct stat *status);
 
 /* The files that encode reads; it never replaces or removes these. */
 typedef struct file_identity {
@@ -43,6 +45,7 @@ typedef struct input_files {
 } input_files;
 
 void input_files_sort(input_files *inputs);
+bool input_files_have(const input_files *inputs, file_identity id);
 
 /* Checks that new shards of `header` may replace the files of an item: that none of them is an
  * input or a shard of the set of the input and, without `force`, that the shards have the same

@@ -10,19 +10,6 @@
 
 #include "report.h"
 
-/* The next set of the same name that can be restored, by the time of the file; NULL if there is
- * none. */
-static shard_set *next_set(const shard_set *set) {
-    const shard_item *const item = set->namer;
-    size_t i = 0;
-    while (i < item->set_count && item->sets[i] != set)
-        i++;
-    for (i++; i < item->set_count; i++)
-        if (item->sets[i]->present >= item->sets[i]->header.k)
-            return item->sets[i];
-    return NULL;
-}
-
 /* Says that shards of the same name were not read, because only other files were named. */
 static void warn_of_unnamed(const shard_set *set) {
     const int in = set->searched || set->home == NULL ? -1 : folder_fd(set->home);
@@ -30,7 +17,8 @@ static void warn_of_unnamed(const shard_set *set) {
     bool found = false;
     for (size_t i = 0; i < set->count && in >= 0 && !found; i++) {
         char *const path = set->shards[i] == NULL ? shard_path(set->base, (uint32_t)i) : NULL;
-        found = path != NULL && fstatat(in, path_name(path), &status, AT_SYMLINK_NOFOLLOW) == 0;
+        found = path != NULL && fstatat(in, path_name(path), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                S_ISREG(status.st_mode);
         if (found)
             warn("only the named file%s read, and not %s; gfk %s %s reads all shards of %s",
                  shard_set_present(set) == 1 ? " was" : "s were", path, set->all->command,
@@ -39,10 +27,29 @@ static void warn_of_unnamed(const shard_set *set) {
     }
 }
 
-/* Opens a set and works on it. With try_next, a set that cannot be restored is followed by the
- * next. */
+/* The next set of the item, from *position on, that can be restored; NULL if there is none. The sets
+ * are in the order of the time of their files. */
+static shard_set *next_set(const shard_item *item, size_t *position) {
+    while (*position < item->set_count) {
+        shard_set *const set = item->sets[(*position)++];
+        if (set->present >= set->header.k)
+            return set;
+    }
+    return NULL;
+}
+
+/* The position of the sets after this one in its item. */
+static size_t position_after(const shard_set *set) {
+    const shard_item *const item = set->namer;
+    size_t i = 0;
+    while (i < item->set_count && item->sets[i] != set)
+        i++;
+    return i + 1;
+}
+
+/* Opens a set and works on it. */
 static int work_on(shard_set *set, bool opened, const tool_options *o, set_work *work,
-                   bool try_next, set_outcome *outcome) {
+                   set_outcome *outcome) {
     int code = opened ? 0 : shard_set_open(set);
     if (code != 0)
         return code;
@@ -50,22 +57,53 @@ static int work_on(shard_set *set, bool opened, const tool_options *o, set_work 
     if (code != 0 && code != RUN_AGAIN)
         warn_of_unnamed(set);
     shard_set_close(set);
-    shard_set *const next =
-        try_next && (code == TOOL_UNRECOVERABLE || code == TOOL_USAGE) ? next_set(set) : NULL;
-    if (next == NULL)
-        return code;
-    char time[TIME_BYTES];
-    shard_header_time(&next->header, time);
-    warn("trying the next set of %s: that of %s, %s%s", set->base, next->members->path,
-         time[0] == '\0' ? "without a time" : "changed ", time);
-    return work_on(next, false, o, work, true, outcome);
+    return code;
+}
+
+/* Works on a set and, as long as this set cannot be restored, on the next one. */
+static int work_on_next(shard_set *set, bool opened, const tool_options *o, set_work *work,
+                        set_outcome *outcome) {
+    const shard_item *const item = set->namer;
+    size_t position = position_after(set);
+    int code = work_on(set, opened, o, work, outcome);
+    while (code == TOOL_UNRECOVERABLE || code == TOOL_USAGE) {
+        char time[TIME_BYTES];
+        set = next_set(item, &position);
+        if (set == NULL)
+            break;
+        shard_header_time(&set->header, time);
+        warn("trying the next set of %s: that of %s, %s%s", set->base, set->members->path,
+             time[0] == '\0' ? "without a time" : "changed ", time);
+        set->follows = true;
+        code = work_on(set, false, o, work, outcome);
+    }
+    return code;
+}
+
+/* Works on the sets of the same name. With --partial, a complete file of an older set is better than
+ * a part of a newer one. */
+static int work_on_sets(shard_set *set, bool opened, const tool_options *o, set_work *work,
+                        bool try_next, set_outcome *outcome) {
+    if (!try_next)
+        return work_on(set, opened, o, work, outcome);
+    tool_options whole = *o;
+    size_t position = position_after(set);
+    whole.whole = o->partial && next_set(set->namer, &position) != NULL;
+    int code = work_on_next(set, opened, &whole, work, outcome);
+    if (whole.whole && (code == TOOL_UNRECOVERABLE || code == TOOL_USAGE)) {
+        warn("no set of %s can be restored completely; writing a part of the newest set",
+             set->base);
+        set->follows = true;
+        code = work_on_next(set, false, o, work, outcome);
+    }
+    return code == RUN_PART ? TOOL_UNRECOVERABLE : code;
 }
 
 int run_on_set(shard_set *set, const tool_options *o, set_work *work, bool try_next,
                set_outcome *outcome) {
     enum { ATTEMPTS = 5 };
     set_list list = {0};
-    int code = work_on(set, false, o, work, try_next, outcome);
+    int code = work_on_sets(set, false, o, work, try_next, outcome);
     for (int attempt = 1; attempt < ATTEMPTS && code == RUN_AGAIN; attempt++) {
         set_list again;
         code = find_again(&again, set);
@@ -78,7 +116,7 @@ int run_on_set(shard_set *set, const tool_options *o, set_work *work, bool try_n
         if (code != 0)
             break;
         set = list.sets[0];
-        code = work_on(set, true, o, work, try_next, outcome);
+        code = work_on_sets(set, true, o, work, try_next, outcome);
         if (code != RUN_AGAIN)
             code = worse(code, list.all.code);
     }
@@ -110,9 +148,9 @@ int run_on_sets(unsigned command, const char *name, const command_help *help, se
         code = list.all.code;
         for (size_t i = 0; i < list.count; i++) {
             json_begin(name);
-            const int one = run_on_set(list.sets[i], &o, work,
-                                       command == COMMAND_DECODE && !to_stdout && !o.partial, NULL);
-            code = worse(code, json_end(to_stdout ? stderr : stdout, one));
+            const int one =
+                run_on_set(list.sets[i], &o, work, command == COMMAND_DECODE && !to_stdout, NULL);
+            code = worse(code, json_end(one));
         }
     }
     set_list_free(&list);

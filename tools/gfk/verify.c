@@ -103,7 +103,7 @@ static verdict scrub_one(shard_set *set, const tool_options *o, int *code) {
         fail(*code, "%s %s: %s", verdict_words[found], set->base, shards);
     else
         say("%-8s %s: %s", verdict_words[found], set->base, shards);
-    *code = json_end(stdout, *code);
+    *code = json_end(*code);
     return found;
 }
 
