@@ -175,6 +175,8 @@ int main(int argc, char **argv) {
         print_absent();
     Fields context = describe(options);
 #ifdef HAVE_CUDA
+    if (options.device && options.is("card"))
+        take_any_clock();
     if (options.device && options.against.empty())
         context.set("void",
                     given(void_reason(options.paper || options.preset.find("product") == 0 ||
@@ -188,6 +190,10 @@ int main(int argc, char **argv) {
     std::printf("\n%s\n", seconds_by_phase().c_str());
     if (!options.out.empty() && count != 0)
         std::printf("wrote %s\n", options.out.c_str());
+    if (options.is("card") && count != 0)
+        std::printf("\n%s\nPlease send the lines from \"###\" on as an issue to the tracker of "
+                    "gf-kernels.\n",
+                    card_text(context, results()).c_str());
     loud("THIS RUN IS VOID", context.text("void"));
     loud("NOT FIT FOR MEASUREMENT", unfit_build());
     benchmark::Shutdown();

@@ -64,6 +64,12 @@ foreach(option --preset --paper)
   endif()
 endforeach()
 
+# Preset card has GPU rows only.
+execute_process(COMMAND ${BENCH} --preset card --only cpu RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+if(NOT code EQUAL 1 OR NOT err MATCHES "gfk_bench: no row of this preset can run here" OR out MATCHES "###")
+  message(FATAL_ERROR "--preset card --only cpu ended with ${code}\n${out}${err}")
+endif()
+
 # --list names rows and measures nothing; a file that ends in .csv has a line for each row.
 execute_process(COMMAND ${BENCH} --list --method SPLIT --width 8 --only cpu OUTPUT_VARIABLE names
                                                                         RESULT_VARIABLE code)

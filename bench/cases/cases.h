@@ -62,6 +62,7 @@ inline bool located_everywhere(const gfk_rs_verdict &verdict, const std::vector<
     return verdict.corrupt == positions && verdict.located == positions &&
            named == positions * errors;
 }
+bool is_best(const gfk_kernel_info *kernel); // the fastest of its width: AUTO takes it
 bool runs_here(const gfk_kernel_info *kernel);
 bool is_giant(const gfk_kernel_info *kernel);
 

@@ -8,7 +8,8 @@
 
 namespace {
 
-constexpr double kNear = 1.25; // times the fastest engine's time in bursts
+constexpr size_t kLeastLong = 64 * kMiB; // bytes of data, where a card has little memory
+constexpr double kNear = 1.25;           // times the fastest engine's time in bursts
 
 Layout layout_of(const ProductCase &c) {
     return {c.shape.k, c.shape.m, c.region_bytes()};
@@ -172,8 +173,17 @@ void add_product_rows(const Options &options, Rows *rows) {
     }
     if (options.is("product-small") || options.is("gibraltar"))
         add_product_create_rows(options, rows); // first: nothing has been compiled or loaded yet
-    for (const ProductCase &c : cases) {
+    for (ProductCase c : cases) {
+        const bool card = options.is("card");
+        while (card && c.data > kLeastLong &&
+               !too_little_memory(layout_of(c).memory_needed()).empty())
+            c.data /= 2;
         Row row = product_row(c, options.seed);
+        if (card) {
+            ProductCase first = c;
+            first.data = cases[0].region_bytes() * c.shape.k;
+            row.shorter = first.name();
+        }
         const PlainKind kind = c.few ? PlainKind::XorOnlyFew : PlainKind::XorOnly;
         const bool alone = options.is("product-long"); // engines are compared with each other
         if (Row *ceiling =

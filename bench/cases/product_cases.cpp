@@ -26,6 +26,7 @@ const std::vector<Grid> kMaps = {
 // Regions so short that latencies decide, not rates.
 const std::vector<Grid> kShortMaps = {
     {8, {4, 10, 20, 32}, {1, 2, 4, 8}}, {16, {4, 10, 20}, {2, 4, 8}}, {32, {4, 10, 20}, {2, 4, 8}}};
+const std::pair<size_t, size_t> kCardShapes[] = {{4, 2}, {10, 4}, {10, 8}, {20, 16}};
 const std::vector<size_t> kShortRegions = {64 * kKiB, kMiB};
 
 // The engine or kernel of this id can run here and takes this shape.
@@ -157,6 +158,18 @@ void add_map(Cases *cases, const Options &options, const std::vector<Grid> &grid
             }
 }
 
+// Few shapes, with a ceiling of two variants. region: 0 for 1 GiB of data.
+void add_card(Cases *cases, size_t region) {
+    for (unsigned w : {8u, 16u, 32u})
+        for (const auto &[k, m] : kCardShapes) {
+            ProductCase c = {{w, k, m}, region ? region * k : kGiB};
+            c.replays = region ? 9 : 3;
+            c.few = true;
+            add_engines(cases, c, contenders(c.shape));
+            add_ways(cases, c, {Way::Auto});
+        }
+}
+
 } // namespace
 
 std::vector<std::string> contenders(const Shape &shape) {
@@ -191,6 +204,12 @@ std::vector<ProductCase> product_cases(const Options &options) {
                 add_engines(&cases, c, contenders_and_named(shape, options));
                 add_ways(&cases, c, {Way::Auto, Way::AutoCompile});
             }
+    if (options.is("card")) {
+        for (size_t region : short_regions)
+            add_card(&cases, region);
+        if (options.sizes.empty())
+            add_card(&cases, 0);
+    }
     if (options.is("product-long"))
         add_long_map(&cases, options.size_or(kGiB));
     if (options.is("product-map")) {

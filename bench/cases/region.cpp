@@ -122,16 +122,6 @@ struct EmptyWork : DeviceWork {
     void make_cold() const override {}
 };
 
-// What AUTO takes is the fastest row of its width.
-bool is_best(const gfk_kernel_info *kernel) {
-    const gfk_field field = field_of(kernel->w);
-    gfk_multiplier_desc desc = GFK_MULTIPLIER_DESC_INIT;
-    gfk_multiplier_info info;
-    desc.device = gpu().device;
-    return gfk_multiplier_query(&field, &desc, &info) == GFK_STATUS_SUCCESS &&
-           info.kernel == kernel;
-}
-
 Row device_row(const RegionCase &c, uint64_t seed) {
     Row row = region_row(c);
     row.passes = c.constants == RegionCase::Each ? (int)c.c : 9;
@@ -226,6 +216,12 @@ void add_region_rows(const Options &options, Rows *rows) {
         const bool limit = options.is("limits") && c.mode == GFK_SET;
         Row row = device_row(c, options.seed);
         row.sustained = limit && c.c == 64 && c.constants == RegionCase::Each && is_best(c.kernel);
+        if (options.is("card")) {
+            RegionCase first = c;
+            first.bytes = cases[0].bytes;
+            row.shorter = first.name();
+            row.facts.add("way", is_best(c.kernel) ? "auto" : "engine");
+        }
         const PlainKind kind = c.mode == GFK_SET ? PlainKind::Copy : PlainKind::Accumulate;
         if (Row *ceiling = add_ceiling(c.ceiling_name(),
                                        {kind, {1, 1, c.bytes, false, c.cold}, c.mode}, &row, rows))

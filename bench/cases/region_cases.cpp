@@ -21,6 +21,7 @@ const std::vector<size_t> kFullSizes = {4 * kKiB,   16 * kKiB, 64 * kKiB, 256 * 
 const std::vector<size_t> kQuickSizes = {kGiB};
 const std::vector<size_t> kS2Sizes = {kKiB,      16 * kKiB, 256 * kKiB, 4 * kMiB,
                                       64 * kMiB, kGiB,      4 * kGiB};
+const std::vector<size_t> kCardSizes = {64 * kKiB, kMiB, 256 * kMiB};
 constexpr size_t kLadderBytes = 256 * kMiB;
 const std::pair<unsigned, unsigned> kOffsets[] = {{0, 0}, {1, 3}, {3, 15}, {15, 1}};
 
@@ -34,6 +35,12 @@ bool plain(const gfk_kernel_info *k) {
 
 bool optimized(const gfk_kernel_info *k) {
     return plain(k) && k->implementation == GFK_IMPLEMENTATION_OPT;
+}
+
+// AUTO's, and the two methods that have an engine for products too.
+bool of_card(const gfk_kernel_info *k) {
+    return optimized(k) &&
+           (is_best(k) || k->method == GFK_METHOD_SPLIT || k->method == GFK_METHOD_CARRY_FREE);
 }
 
 bool swept(const gfk_kernel_info *k) {
@@ -153,6 +160,14 @@ bool is_giant(const gfk_kernel_info *k) {
     return k->labels & GFK_LABEL_GIANT;
 }
 
+bool is_best(const gfk_kernel_info *kernel) {
+    const gfk_field field = field_of(kernel->w);
+    const gfk_multiplier_desc desc = GFK_MULTIPLIER_DESC_INIT;
+    gfk_multiplier_info info;
+    return gfk_multiplier_query(&field, &desc, &info) == GFK_STATUS_SUCCESS &&
+           info.kernel == kernel;
+}
+
 std::vector<uint32_t> random_constants(unsigned w, size_t count, uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<uint32_t> constants;
@@ -170,6 +185,10 @@ std::vector<RegionCase> region_cases(const Options &options) {
         cases = sweep(options);
     if (options.is("limits"))
         cases = limits(options);
+    if (options.is("card"))
+        for (size_t bytes : sizes_or(options, kCardSizes))
+            for (const gfk_kernel_info *k : kernels(of_card))
+                cases.push_back({k, bytes});
     if (options.paper)
         cases = ladders(options);
     if (options.is("gf-gpu")) {

@@ -86,16 +86,25 @@ Fields describe_gpu() {
     const auto version = [](int number) {
         return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
     };
-    int driver = 0, runtime = 0;
+    int driver = 0, runtime = 0, ratio = 0;
+    const char *no_clmad = nullptr;
+    const gfk_status clmad =
+        gfk_engine_available(gfk_engine_find("clmad_w8"), gpu().device, &no_clmad);
     const cudaDeviceProp &properties = gpu().properties;
     GPU_CHECK(cudaDriverGetVersion(&driver));
     GPU_CHECK(cudaRuntimeGetVersion(&runtime));
+    GPU_CHECK(
+        cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, gpu().device));
     Fields f = Fields("gpu", properties.name, "gpu_compute_capability",
                       std::to_string(properties.major) + "." + std::to_string(properties.minor),
                       "gpu_multiprocessors", std::to_string(properties.multiProcessorCount),
-                      "gpu_memory_bytes", std::to_string(properties.totalGlobalMem), "gpu_l2_bytes",
+                      "gpu_double_ratio", std::to_string(ratio), "gpu_memory_bytes",
+                      std::to_string(properties.totalGlobalMem), "gpu_l2_bytes",
                       std::to_string(properties.l2CacheSize), "cuda_of_driver", version(driver),
-                      "cuda_runtime", version(runtime));
+                      "cuda_runtime", version(runtime), "clmad",
+                      clmad == GFK_STATUS_SUCCESS ? "built"
+                      : no_clmad                  ? no_clmad
+                                                  : gfk_status_description(clmad));
     f.add(nvml_facts());
     return f;
 }

@@ -82,6 +82,9 @@ class Checker {
 };
 
 // ---- passes ----------------------------------------------------------------------------------
+// Replays that run below the nominal clock count too: some cards never reach it, and repeating takes time.
+void take_any_clock();
+
 // n launches as one CUDA graph.
 class Graph {
   public:

@@ -14,6 +14,7 @@ const struct {
 } kPresets[] = {
     {"default", "GPU rows at 64 KiB to 1 GiB, set, cold; host rows; GF-Complete"},
     {"quick", "every row and engine that can run here, at one size, in minutes"},
+    {"card", "which engine is the fastest on this GPU, in a minute, as a text for an issue"},
     {"limits", "2 GiB, set and xor, every constant on its own: percent of the roofline"},
     {"small", "naive and optimized rows at 4 KiB to 16 MiB, set, cold"},
     {"offsets", "optimized rows at 1 GiB, aligned and at odd addresses, set, cold"},

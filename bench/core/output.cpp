@@ -438,6 +438,7 @@ void Reporter::Finalize() {
 }
 
 void print_summary(const Options &options) {
-    print_tables(options);
+    if (!options.is("card")) // it has a table of its own
+        print_tables(options);
     print_ratios();
 }

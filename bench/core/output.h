@@ -30,3 +30,5 @@ std::vector<std::string> filtered_names(const Rows &rows);
 
 // The tables at the end: best rates by row and column; with --against medians, and rows below 0.98.
 void print_summary(const Options &options);
+// Of preset card: the card, the build, and the fastest engine of each shape and region, in Markdown.
+std::string card_text(const Fields &context, const std::vector<Result> &results);

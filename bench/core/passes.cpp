@@ -14,6 +14,7 @@ constexpr double kLongestBurstUs = 20e3; // then the power limit lowers the cloc
 constexpr double kShortPause = 1, kLongPause = 4; // in lengths of the replay before
 constexpr double kSettleSeconds = 0.25, kBatchUs = 20e3;
 
+int g_most_retries = 5;
 double g_pause = kShortPause; // long once a replay of the row was too slow
 double g_lowest_mhz = 0;      // behind any replay since it was last set to 0
 
@@ -50,6 +51,10 @@ long round_up(long n, long step) {
 
 } // namespace
 
+void take_any_clock() {
+    g_most_retries = 0;
+}
+
 // ---- graphs ----------------------------------------------------------------------------------
 Graph::Graph(long n, const std::function<void(long, cudaStream_t)> &launch) {
     const cudaStream_t stream = gpu().stream;
@@ -75,7 +80,7 @@ double Graph::replay_us() const {
     last_us = time_replay(exec_, &mhz);
     if (mhz < kFullClock * gpu().nominal_mhz)
         g_pause = kLongPause;
-    const int retries = last_us > kLongestBurstUs ? 0 : 5;
+    const int retries = last_us > kLongestBurstUs ? 0 : g_most_retries;
     for (int retry = 1; retry <= retries && mhz < kClockFraction * gpu().nominal_mhz; retry++) {
         pause_us(30e3 * retry);
         last_us = time_replay(exec_, &mhz);

@@ -9,6 +9,8 @@
 
 namespace {
 
+constexpr double kSlowGBps = 4; // a pass over 1 GiB of data takes a quarter of a second
+
 std::vector<Result> g_results;
 Stopwatch g_since_last; // the row before was kept
 
@@ -163,6 +165,8 @@ void measure_row(benchmark::State &state, const Row &row, const Options &options
     const std::string missing = row.missing ? row.missing() : "";
     if (!missing.empty())
         return end(state, &result, "skipped", missing);
+    if (const Result *shorter = find_result(row.shorter); shorter && shorter->gbps() < kSlowGBps)
+        return end(state, &result, "skipped", "slow: see " + row.shorter);
     const bool alone = other_library() == nullptr;
     const bool sustained = row.sustained && !options.no_sustained && alone;
     Ceiling *ceiling = row.ceiling && alone ? &row.ceiling() : nullptr;

@@ -69,7 +69,8 @@ struct Row {
     double moved = 0;       // bytes of traffic per byte of data
     int passes = 9;         // 0: as many as 0.1 s hold
     bool sustained = false; // two seconds without a pause, too
-    std::string needs;      // name of the row with the ceiling, which is registered first
+    std::string shorter; // name of a row with shorter regions: if it is slow, this one is skipped
+    std::string needs;   // name of the row with the ceiling, which is registered first
     std::function<std::string()> missing; // why the row cannot exist here, or ""
     std::function<Ceiling &()> ceiling;   // before the row's own buffers
     std::function<std::unique_ptr<Work>(const Library &)> make; // none: the row is the ceiling
