@@ -21,7 +21,7 @@
 namespace {
 
 size_t stack = 64 << 10;
-size_t reserve = 16 << 10; // no call comes here: a signal's frame takes up to 11 KiB on some CPUs
+size_t reserve = 12 << 10; // no call comes here: a signal's frame takes up to 11 KiB on some CPUs
 std::map<std::string, size_t> depths; // of every function that was called
 
 // Runs body on such a thread, and measures how much of the stack has been written.
@@ -100,7 +100,7 @@ class Stack : public PlaceTest {
     void SetUp() override {
         PlaceTest::SetUp();
         stack = size_t(host() ? 64 : 256) << 10;
-        reserve = host() ? 16 << 10 : 0;
+        reserve = host() ? 12 << 10 : 0;
     }
     int device() const { return host() ? GFK_CPU : GFK_CURRENT_DEVICE; }
     gfk_matmul_desc matmul_desc() const {

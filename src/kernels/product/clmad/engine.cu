@@ -26,7 +26,6 @@ struct Part {
 /* A row of shapes.def on the host: what a launch holds, and the launch. */
 struct Compiled {
     unsigned panel_outputs, inputs, outputs, coefficients;
-    bool only_stores; /* slow where outputs are read */
     gfk_status (*start)(const gfk_product_call *call, const Vectors &vectors, const Part &part);
 };
 
@@ -105,14 +104,9 @@ constexpr Compiled compiled() {
     static_assert(is_short_kernel<K> == ((Labels & is_short) != 0), "");
     if constexpr (is_short_kernel<K>)
         return {K::outputs, K::inputs, K::panels * K::outputs, K::inputs * K::panels * K::outputs,
-                false,      start<K>};
-    else
-        return {K::outputs,
-                K::Room::inputs,
-                K::Room::outputs,
-                K::Room::coefficients,
-                K::depth == 0 && K::outputs > 2,
                 start<K>};
+    else
+        return {K::outputs, K::Room::inputs, K::Room::outputs, K::Room::coefficients, start<K>};
 }
 
 const Compiled kernels[] = {
@@ -129,18 +123,15 @@ const gfk_engine_kernel_info *first_row() {
 }
 
 /* The first row with these labels that takes the shape; with `whole`, the first one whose launch also
- * holds the coefficients of all inputs; with `reads`, which does so before the products. The last row
- * takes any shape. */
-const gfk_engine_kernel_info *find(const gfk_product_info &info, unsigned labels, bool whole,
-                                   bool reads) {
+ * holds the coefficients of all inputs. The last row takes any shape. */
+const gfk_engine_kernel_info *find(const gfk_product_info &info, unsigned labels, bool whole) {
     size_t count;
     const gfk_engine_kernel_info *rows = gfk_engine_kernels(info.engine, &count);
     for (size_t i = 0; i < count; i++) {
         const Compiled &kernel = kernels[&rows[i] - first_row()];
         if ((rows[i].labels & (aligned | is_short)) == labels &&
             gfk_engine_kernel_takes(&rows[i], info.cols, info.rows) &&
-            (!whole || info.cols * kernel.panel_outputs <= kernel.coefficients) &&
-            (!reads || !kernel.only_stores))
+            (!whole || info.cols * kernel.panel_outputs <= kernel.coefficients))
             return &rows[i];
     }
     return NULL;
@@ -157,15 +148,15 @@ bool are_short(const gfk_product_t product, const Vectors &vectors) {
  * has no sums in its outputs, so one launch must take all inputs. */
 const gfk_engine_kernel_info *choose(const gfk_product_call *call, const Vectors &vectors) {
     const gfk_product_t product = call->product;
-    const bool check = call->mismatch_map != NULL, reads = reads_outputs(call);
+    const bool check = call->mismatch_map != NULL;
     if (product->named != NULL)
         return vectors.aligned || !(product->named->labels & aligned) ? product->named : NULL;
     const gfk_engine_kernel_info *row = NULL;
     if (vectors.aligned && are_short(product, vectors))
-        row = find(product->info, aligned | is_short, check, reads);
+        row = find(product->info, aligned | is_short, check);
     if (vectors.aligned && row == NULL)
-        row = find(product->info, aligned, check, reads);
-    return row != NULL ? row : find(product->info, 0, check, reads);
+        row = find(product->info, aligned, check);
+    return row != NULL ? row : find(product->info, 0, check);
 }
 
 size_t least(size_t a, size_t b) {
@@ -190,7 +181,7 @@ gfk_status accepts(gfk_product_info *info, const char **reason) {
         return GFK_STATUS_NOT_SUPPORTED;
     }
     if (info->kernel == NULL)
-        info->kernel = find(*info, aligned, false, false);
+        info->kernel = find(*info, aligned, false);
     return GFK_STATUS_SUCCESS;
 }
 

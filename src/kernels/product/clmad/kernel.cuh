@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernels of clmad: a thread computes a panel of outputs for one or two vectors of every region.
  * The inputs come by asynchronous copies through a ring in shared memory that is the thread's own,
- * so that several of them are on their way while one is multiplied, whatever the registers hold; few
- * inputs come into registers all together. A product and its sum take one instruction per coefficient
+ * so that several of them are on their way while one is multiplied, whatever the registers hold; for
+ * few outputs they come into registers instead. A product and its sum take one instruction per coefficient
  * and symbols of 64 bits; each sum is reduced once, at the end.
  *
  * Where the regions are is a view's answer: ProductView here, and BatchView of the batches of stripes
@@ -48,10 +48,10 @@ struct Kernel {
     static_assert(Aligned || Vectors == 1, "unaligned kernels exchange neighbouring vectors");
 };
 
-/* Coefficients of a panel: those of whole turns of the loop. */
+/* Coefficients of a panel, with those of the input that a loop of two inputs a turn may add. */
 template <class K>
 __host__ __device__ constexpr unsigned panel_coefficients(unsigned cols) {
-    return (cols + K::unroll - 1) / K::unroll * K::unroll * K::outputs;
+    return (K::unroll == 2 ? (cols + 1) / 2 * 2 : cols) * K::outputs;
 }
 
 /* Shared memory of a block: the coefficients as 64-bit operands, then the rings. */
@@ -243,14 +243,17 @@ class Ring {
     }
 };
 
-/* Adds the products of the inputs, the first depth - 1 of which are on their way. Inputs behind the last
- * one are what the ring holds, times zero. */
+/* Adds the products of the inputs, the first depth - 1 of which are on their way. Where a turn of the
+ * loop has two inputs, an input behind the last one is what the ring holds, times zero: a loop without a
+ * rest needs fewer registers. Turns of four would lose more by such inputs than by a rest. Measured. */
 template <class K, class View>
 __device__ inline void add_ring(const View &view, const Ring<K, View> &ring,
                                 const uint64_t *coefficients, Sums<K> &sums) {
-    for (unsigned first = 0; first < view.cols(); first += K::unroll)
+    constexpr unsigned turn = K::unroll == 2 ? 2 : 1;
+#pragma unroll K::unroll / turn
+    for (unsigned first = 0; first < view.cols(); first += turn)
 #pragma unroll
-        for (unsigned i = first; i < first + K::unroll; i++) {
+        for (unsigned i = first; i < first + turn; i++) {
             uint32_t x[K::vectors][4];
             ring.take(i, x);
             add_products<K>(x, coefficients + i * K::outputs, sums);
