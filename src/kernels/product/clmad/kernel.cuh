@@ -328,15 +328,15 @@ __device__ inline void store_outputs(const View &view, const gfk_barrett &barret
                                      const Sums<K> &sums) {
 #pragma unroll
     for (int j = 0; j < K::outputs; j++) {
-        if (!view.has(j))
+        if (K::aligned && !view.has(j))
             break;
 #pragma unroll
         for (int v = 0; v < K::vectors; v++) {
             uint32_t y[4];
             reduce_vector<K::width>(sums[v][j], barrett, y);
             uint8_t *p = view.out(j) + v * view.pitch();
-            if constexpr (!K::aligned) /* all lanes of the warp */
-                store_window(p, y, view.mine(v), view.first(), view.last());
+            if constexpr (!K::aligned) /* all lanes of the warp, for outputs that are missing, too */
+                store_window(p, y, view.mine(v) && view.has(j), view.first(), view.last());
             else if (view.mine(v))
                 store_vector<true>(p, y);
         }
