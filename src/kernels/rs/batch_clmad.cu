@@ -149,7 +149,7 @@ constexpr gfk_batch_kernel kernel(const char *id) {
 template <int W>
 gfk_batch_kernel choose(size_t outputs, bool whole) {
     return !whole         ? kernel<Clmad<W, 4, 4, false, false>>("clmad_any")
-           : outputs <= 4 ? kernel<Clmad<W, 4, 8, true, true>>("clmad_4")
+           : outputs <= 4 ? kernel<Clmad<W, 4, 7, true, true>>("clmad_4")
                           : kernel<Clmad<W, 8, 4, true, false>>("clmad_8");
 }
 
