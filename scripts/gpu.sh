@@ -219,7 +219,8 @@ stage_build() {
     echo "libgfk.so: $(stat -c %s "$library") bytes" >&3
 }
 
-stage_test() { run_ctest test -LE '^giant$'; }
+# The file tool's failing allocations need no GPU, and take five minutes beside the other entries.
+stage_test() { run_ctest test -LE '^giant$' -E '^tool\.memory$'; }
 
 stage_giant() {
     local rc=0
