@@ -335,7 +335,8 @@ __device__ inline void store_outputs(const View &view, const gfk_barrett &barret
             uint32_t y[4];
             reduce_vector<K::width>(sums[v][j], barrett, y);
             uint8_t *p = view.out(j) + v * view.pitch();
-            if constexpr (!K::aligned) /* all lanes of the warp, for outputs that are missing, too */
+            if constexpr (
+                !K::aligned) /* all lanes of the warp, for outputs that are missing, too */
                 store_window(p, y, view.mine(v) && view.has(j), view.first(), view.last());
             else if (view.mine(v))
                 store_vector<true>(p, y);
