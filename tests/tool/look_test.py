@@ -299,6 +299,10 @@ def inputs_are_not_replaced():
                   process.stderr)
         shutil.copy(s / shard("f", 0), s / "copy")
         refused(s, "-f", *code, "-o", "f", "copy")  # a copy of one of its shards
+        size = os.path.getsize(s / "copy")
+        for at in (100, size - 400):  # with one, then with two damaged headers
+            harness.flip(s / "copy", at)
+            refused(s, "-f", *code, "-o", "f", "copy")
         os.link(s / "f", s / shard("g", 0))
         refused(s, "-f", *code, "-o", "g", "f")
         os.unlink(s / shard("g", 0))
@@ -324,6 +328,12 @@ def inputs_are_not_replaced():
         s.gfk("encode", "-f", *code, "-o", "y", shard("f", 2))  # a shard is a file like others
         run = s.gfk("decode", "-f", "-o", shard("f", 2), "f", expect=harness.EXISTS)
         check("is a shard" in run.err, run.err)
+        shutil.copy(s / shard("f", 2), s / f"d/{shard('f', 2)}")
+        shutil.copy(s / shard("f", 2), s / "renamed")
+        for name in (shard("f", 4), f"d/{shard('f', 2)}", "renamed"):  # shards that decode does not read
+            kept = s.read(name)
+            run = s.gfk("decode", "-f", "-o", name, *(shard("f", i) for i in range(3)), expect=harness.EXISTS)
+            check("is a shard" in run.err and s.read(name) == kept, run.err)
         s.gfk("verify", "f", "y")
 
 

@@ -99,6 +99,13 @@ static void identify(shard_source *source) {
     source->identified = source->head || source->tail || read_block_identity(source, HEADER_BYTES);
 }
 
+bool shard_source_identify(int fd, uint64_t bytes, shard_header *header) {
+    shard_source source = {.fd = fd, .bytes = bytes};
+    identify(&source);
+    *header = source.header;
+    return source.identified;
+}
+
 /* True if the set's id is at an offset. */
 static bool holds_id(shard_source *source, const shard_header *header, uint64_t offset) {
     uint8_t id[SET_ID_BYTES];
