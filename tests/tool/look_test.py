@@ -204,6 +204,14 @@ def places_that_fail():
         for what in (s.files[0], "d"):
             is_said(s, ("verify", what), f"cannot look at {what}: Input/output error",
                     environment(FAIL_CALL="look", FAIL_NAME=what, FAIL_ERROR=eio))
+        untyped = dict(FAIL_CALL="look", FAIL_NAME="d", FAIL_ERROR=eio, NO_TYPES="1")
+        is_said(s, ("scrub", "."), "cannot look at d: Input/output error", environment(**untyped))
+        run = s.gfk("scrub", ".", env=environment(FAIL_ONCE="1", **untyped))
+        check("3 sets: 3 ok" in run.text, f"the second look finds the folder: {run.text} {run.err}")
+        stale = environment(FAIL_CALL="open", FAIL_NAME=shard(s.files[0], 1), FAIL_ERROR=str(errno.ESTALE))
+        for arguments in (("verify", s.files[0]), ("scrub", ".")):
+            run = s.gfk(*arguments, env=stale, expect=harness.DAMAGED)
+            check(f"cannot open {shard(s.files[0], 1)}: Stale file handle" in run.err, run.err)
 
 
 def no_memory_of_the_system():

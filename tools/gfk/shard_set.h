@@ -123,8 +123,8 @@ const shard_source *shard_set_unreadable(const shard_set *set, size_t index);
  * file cannot be read. The caller frees source->path. */
 int shard_source_read(shard_source *source, folder *in, const char *name,
                       const struct stat *status);
-/* Opens the file, unless it is open. Returns 0, or the system's error; ESTALE: the file changed since
- * the look, or the name has another file or none. */
+/* Opens the file, unless it is open. Returns 0, or the system's error; FILE_CHANGED: the file changed
+ * since the look, or the name has another file or none. */
 int shard_source_open(shard_source *source);
 enum { FILE_CHANGED = -1 }; /* no error of the system */
 /* True if an open file is a shard; *header is then that of shard_source. */
