@@ -425,6 +425,16 @@ def a_lock_of_somebody_else():
         run = s.gfk("verify", "--in", ",".join(disks), "f")
         check(run.err.count("without the lock") == 4 and run.err.count("holds the lock") == 1, run.err)
         check(time.monotonic() - start < 15, "one wait for all folders")
+        for disk in disks:
+            os.unlink(s / f"{disk}/{shard('f', disks.index(disk))}")
+            for name in ("g", "h"):
+                s.write(f"{disk}/{name}", b"x")
+        start = time.monotonic()
+        fast = environment(CLOCK_FACTOR="20")
+        files = [f"{disk}/{name}" for disk in disks for name in "gh"]
+        run = s.gfk("encode", "-k1", "-m1", *files, env=fast, expect=harness.IO)
+        check(run.err.count("another program locks it") == len(files) and run.err.count("gfk waits") == 1, run.err)
+        check(time.monotonic() - start < 20, "60 seconds for all files")
         for descriptor in held:
             os.close(descriptor)
 

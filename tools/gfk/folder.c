@@ -276,10 +276,10 @@ static int by_identity_of(const void *a, const void *b) {
     return by_identity(*(folder *const *)a, *(folder *const *)b);
 }
 
-static double vain; /* seconds that the process waited for shared locks that it did not get */
+static double vain; /* seconds that the process waited for locks that it did not get */
 
-/* Waits for the lock of one folder, with a line after a second. The waits in vain for shared locks
- * have one bound together, and with the wait for an exclusive lock another one. */
+/* Waits for the lock of one folder, with a line after a second. All waits in vain have one bound
+ * together, and those for shared locks a smaller one. */
 static int lock(folder *f, bool exclusive) {
     enum { TELL = 1, MOST_SHARED = 5, MOST_EXCLUSIVE = 60 }; /* seconds */
     const double start = seconds_now(), most = (exclusive ? MOST_EXCLUSIVE : MOST_SHARED) - vain;
@@ -298,14 +298,14 @@ static int lock(folder *f, bool exclusive) {
             warn("another program holds the lock on the folder %s; gfk waits up to %.0f seconds",
                  f->path, most);
         told = waited > TELL;
-        if (waited > most && !exclusive) {
+        if (waited > most) {
             vain += waited;
+            if (exclusive)
+                return fail(TOOL_IO, "cannot write into the folder %s: another program locks it",
+                            f->path);
             warn("the folder %s stays locked; gfk reads without the lock", f->path);
             return 0;
         }
-        if (waited > most)
-            return fail(TOOL_IO, "cannot write into the folder %s: another program locks it",
-                        f->path);
         nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
         pause = pause < 32000000 ? 2 * pause : pause;
     }
