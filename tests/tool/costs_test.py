@@ -20,7 +20,8 @@ def promise(content, **values):
     header = bytearray(content[:HEADER])
     for name, value in values.items():
         form, place = {"w": ("<I", 32), "matrix": ("<I", 36), "polynomial": ("<Q", 40), "k": ("<I", 48),
-                       "m": ("<I", 52), "index": ("<I", 56), "set_id": ("16s", 16), "block": ("<Q", 64), "size": ("<Q", 72)}[name]
+                       "m": ("<I", 52), "index": ("<I", 56), "set_id": ("16s", 16), "block": ("<Q", 64),
+                       "size": ("<Q", 72)}[name]
         struct.pack_into(form, header, place, value)
     struct.pack_into("<Q", header, HEADER - 8, xxh3.hash64(bytes(header[:HEADER - 8])))
     return bytes(header)

@@ -155,6 +155,14 @@ def few_descriptors():
                           ("decode", "-f", *s.files[40:])):
             run = s.gfk(*arguments, preexec_fn=set_limit)
             check(run.err == "", run.err)
+        for name in s.files:
+            os.makedirs(s / f"d/{name}", exist_ok=True)
+            for index in range(2):
+                if os.path.exists(s / shard(name, index)):
+                    os.rename(s / shard(name, index), s / f"d/{name}/{shard(name, index)}")
+        run = s.gfk("verify", *(f"d/{name}" for name in s.files),
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 400)))
+        check(run.err == "", f"the locks on folders: {run.err}")
 
 
 # ---- what cannot be looked at ---------------------------------------------------------------------
@@ -261,6 +269,25 @@ def folders_that_may_be_read_but_not_entered():
             is_said(s, (name, "d"), "Permission denied", **more)
             is_said(s, (name, f"d/{s.files[1]}"), "Permission denied", **more)
         is_said(s, ("verify", "--in", "d,.", s.files[0]), "Permission denied", **more)
+
+
+def deep_folders():
+    """Each level has a folder besides the next level. Few descriptors stay open, and the way back up
+    opens few folders again."""
+    levels = 2000
+    with Sets(1) as s:
+        deep = os.open(s.path, os.O_RDONLY)
+        for _ in range(levels):
+            for name in "ab":
+                os.mkdir(name, dir_fd=deep)
+            below = os.open("a", os.O_RDONLY, dir_fd=deep)
+            os.close(deep)
+            deep = below
+        os.close(deep)
+        calls, _ = s.watched("scrub", ".")
+        count = sum(call == "open" for call, _ in calls)
+        subprocess.run(["rm", "-rf", s / "a"], check=True)  # too deep for shutil.rmtree
+        check(count < 50 * levels, f"{count} folders opened")
 
 
 def long_paths():
@@ -478,6 +505,6 @@ def pipes_do_not_hang():
 
 
 harness.main(each_file_and_folder_once, encode_lists_once, calls_grow_with_the_sets, processor_time,
-             few_descriptors, places_that_fail, folders_that_may_be_read_but_not_entered, long_paths,
+             few_descriptors, places_that_fail, folders_that_may_be_read_but_not_entered, deep_folders, long_paths,
              inputs_are_not_replaced, shards_that_encode_cannot_remove, no_memory_of_the_system,
              a_folder_becomes_a_link, a_lock_of_somebody_else, pipes_do_not_hang)
