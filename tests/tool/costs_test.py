@@ -19,8 +19,9 @@ def promise(content, **values):
     """The header of a shard with other values, and a checksum that fits."""
     header = bytearray(content[:HEADER])
     for name, value in values.items():
-        form, place = {"w": ("<I", 32), "polynomial": ("<Q", 40), "k": ("<I", 48), "m": ("<I", 52),
-                       "index": ("<I", 56), "set_id": ("16s", 16), "block": ("<Q", 64), "size": ("<Q", 72)}[name]
+        form, place = {"w": ("<I", 32), "matrix": ("<I", 36), "polynomial": ("<Q", 40), "k": ("<I", 48),
+                       "m": ("<I", 52), "index": ("<I", 56), "set_id": ("16s", 16), "block": ("<Q", 64),
+                       "size": ("<Q", 72)}[name]
         struct.pack_into(form, header, place, value)
     struct.pack_into("<Q", header, HEADER - 8, xxh3.hash64(bytes(header[:HEADER - 8])))
     return bytes(header)
@@ -72,6 +73,22 @@ def a_large_code_in_many_small_files():
             run = small((command, "-o", "out", "f") if command == "decode" else (command, "f"), folder,
                         harness.USAGE)
             check(f"a code with k = {k} and m = {m} needs --memory 307200000 or more" in run.err, run.err)
+
+
+def a_part_of_a_large_code():
+    """With fewer than k shards nothing can be computed, so the matrix of the code is not made."""
+    k = 5000
+    with Folder() as folder:
+        folder.write("f", b"x")
+        folder.gfk("encode", "-k1", "-m1", "--block-size", "64", "f")
+        first = folder.read(shard("f", 0))
+        os.unlink(folder / shard("f", 1))
+        for matrix in range(6):
+            header = promise(first, k=k, m=k, w=16, polynomial=0x1100b, size=64 * k, matrix=matrix)
+            folder.write(shard("f", 0), header + first[HEADER:-HEADER] + header)
+            run = small(("decode", "-f", "--partial", "f"), folder, harness.UNRECOVERABLE)
+            check("f is not complete: 319936 of 320000 bytes are missing" in run.err, run.err)
+            check(folder.read("f") == b"x" + bytes(64 * k - 1), "the block that is there")
 
 
 def sparse(folder, block, size, k=1, m=1, **islands):
@@ -192,6 +209,6 @@ def a_pipe_as_calibration():
         check("is not a regular file" in run.err, run.err)
 
 
-harness.main(an_empty_file_in_a_large_code, a_large_code_in_many_small_files, holes, holes_in_one_shard,
-             shards_without_headers, garbage_in_too_many_blocks,
+harness.main(an_empty_file_in_a_large_code, a_large_code_in_many_small_files, a_part_of_a_large_code,
+             holes, holes_in_one_shard, shards_without_headers, garbage_in_too_many_blocks,
              copies_and_sets_of_one_name, a_pipe_as_calibration)

@@ -2,8 +2,10 @@
 /* Preloaded into the tool: writes down how it looks at files and folders, lets a look fail, and
  * replaces a folder by a link between two calls. LOOK_LOG is a file for lines "open NAME", "list",
  * "look NAME", "rename NAME", "unlink NAME". FAIL_CALL is the call that fails, for the file or
- * folder FAIL_NAME (list: for all), with the error FAIL_ERROR. Before call number SWAP_AT, the
- * folder SWAP_FOLDER gets the name SWAP_FOLDER.away, and a link to SWAP_TO takes its place. */
+ * folder FAIL_NAME (list: for all), with the error FAIL_ERROR; with FAIL_ONCE only the first such call
+ * fails. Before call number SWAP_AT, the folder SWAP_FOLDER gets the name SWAP_FOLDER.away, and a link
+ * to SWAP_TO takes its place. With NO_TYPES lists have no types, as on some file systems. The clock
+ * runs CLOCK_FACTOR times as fast. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NEXT(function) ((__typeof__(&function))dlsym(RTLD_NEXT, #function))
@@ -53,6 +56,9 @@ static bool note(const char *call, const char *path) {
     if (fails == NULL || strcmp(fails, call) != 0 ||
         (wanted != NULL && *name != '\0' && strcmp(wanted, name) != 0))
         return false;
+    static atomic_int failures;
+    if (atomic_fetch_add(&failures, 1) != 0 && getenv("FAIL_ONCE") != NULL)
+        return false;
     errno = atoi(getenv("FAIL_ERROR"));
     return true;
 }
@@ -88,13 +94,26 @@ DIR *fdopendir(int fd) {
 
 struct dirent *readdir(DIR *entries) {
     const char *fails = getenv("FAIL_CALL");
-    if (fails == NULL || strcmp(fails, "readdir") != 0)
-        return NEXT(readdir)(entries);
     static atomic_int calls; /* three entries, and then the error */
-    if (atomic_fetch_add(&calls, 1) < 3)
-        return NEXT(readdir)(entries);
-    errno = atoi(getenv("FAIL_ERROR"));
-    return NULL;
+    if (fails != NULL && strcmp(fails, "readdir") == 0 && atomic_fetch_add(&calls, 1) >= 3) {
+        errno = atoi(getenv("FAIL_ERROR"));
+        return NULL;
+    }
+    struct dirent *entry = NEXT(readdir)(entries);
+    if (entry != NULL && getenv("NO_TYPES") != NULL)
+        entry->d_type = DT_UNKNOWN;
+    return entry;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    const int result = NEXT(clock_gettime)(clock, time);
+    const char *factor = getenv("CLOCK_FACTOR");
+    if (result == 0 && factor != NULL) {
+        const double seconds = atof(factor) * ((double)time->tv_sec + 1e-9 * (double)time->tv_nsec);
+        time->tv_sec = (time_t)seconds;
+        time->tv_nsec = (long)(1e9 * (seconds - (double)time->tv_sec));
+    }
+    return result;
 }
 
 int stat(const char *path, struct stat *status) {

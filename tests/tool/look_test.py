@@ -155,6 +155,14 @@ def few_descriptors():
                           ("decode", "-f", *s.files[40:])):
             run = s.gfk(*arguments, preexec_fn=set_limit)
             check(run.err == "", run.err)
+        for name in s.files:
+            os.makedirs(s / f"d/{name}", exist_ok=True)
+            for index in range(2):
+                if os.path.exists(s / shard(name, index)):
+                    os.rename(s / shard(name, index), s / f"d/{name}/{shard(name, index)}")
+        run = s.gfk("verify", *(f"d/{name}" for name in s.files),
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 400)))
+        check(run.err == "", f"the locks on folders: {run.err}")
 
 
 # ---- what cannot be looked at ---------------------------------------------------------------------
@@ -204,6 +212,14 @@ def places_that_fail():
         for what in (s.files[0], "d"):
             is_said(s, ("verify", what), f"cannot look at {what}: Input/output error",
                     environment(FAIL_CALL="look", FAIL_NAME=what, FAIL_ERROR=eio))
+        untyped = dict(FAIL_CALL="look", FAIL_NAME="d", FAIL_ERROR=eio, NO_TYPES="1")
+        is_said(s, ("scrub", "."), "cannot look at d: Input/output error", environment(**untyped))
+        run = s.gfk("scrub", ".", env=environment(FAIL_ONCE="1", **untyped))
+        check("3 sets: 3 ok" in run.text, f"the second look finds the folder: {run.text} {run.err}")
+        stale = environment(FAIL_CALL="open", FAIL_NAME=shard(s.files[0], 1), FAIL_ERROR=str(errno.ESTALE))
+        for arguments in (("verify", s.files[0]), ("scrub", ".")):
+            run = s.gfk(*arguments, env=stale, expect=harness.DAMAGED)
+            check(f"cannot open {shard(s.files[0], 1)}: Stale file handle" in run.err, run.err)
 
 
 def no_memory_of_the_system():
@@ -255,6 +271,25 @@ def folders_that_may_be_read_but_not_entered():
         is_said(s, ("verify", "--in", "d,.", s.files[0]), "Permission denied", **more)
 
 
+def deep_folders():
+    """Each level has a folder besides the next level. Few descriptors stay open, and the way back up
+    opens few folders again."""
+    levels = 2000
+    with Sets(1) as s:
+        deep = os.open(s.path, os.O_RDONLY)
+        for _ in range(levels):
+            for name in "ab":
+                os.mkdir(name, dir_fd=deep)
+            below = os.open("a", os.O_RDONLY, dir_fd=deep)
+            os.close(deep)
+            deep = below
+        os.close(deep)
+        calls, _ = s.watched("scrub", ".")
+        count = sum(call == "open" for call, _ in calls)
+        subprocess.run(["rm", "-rf", s / "a"], check=True)  # too deep for shutil.rmtree
+        check(count < 50 * levels, f"{count} folders opened")
+
+
 def long_paths():
     """Folders below the longest path that the system takes at once."""
     with Sets(1) as s:
@@ -299,6 +334,10 @@ def inputs_are_not_replaced():
                   process.stderr)
         shutil.copy(s / shard("f", 0), s / "copy")
         refused(s, "-f", *code, "-o", "f", "copy")  # a copy of one of its shards
+        size = os.path.getsize(s / "copy")
+        for at in (100, size - 400):  # with one, then with two damaged headers
+            harness.flip(s / "copy", at)
+            refused(s, "-f", *code, "-o", "f", "copy")
         os.link(s / "f", s / shard("g", 0))
         refused(s, "-f", *code, "-o", "g", "f")
         os.unlink(s / shard("g", 0))
@@ -324,6 +363,12 @@ def inputs_are_not_replaced():
         s.gfk("encode", "-f", *code, "-o", "y", shard("f", 2))  # a shard is a file like others
         run = s.gfk("decode", "-f", "-o", shard("f", 2), "f", expect=harness.EXISTS)
         check("is a shard" in run.err, run.err)
+        shutil.copy(s / shard("f", 2), s / f"d/{shard('f', 2)}")
+        shutil.copy(s / shard("f", 2), s / "renamed")
+        for name in (shard("f", 4), f"d/{shard('f', 2)}", "renamed"):  # shards that decode does not read
+            kept = s.read(name)
+            run = s.gfk("decode", "-f", "-o", name, *(shard("f", i) for i in range(3)), expect=harness.EXISTS)
+            check("is a shard" in run.err and s.read(name) == kept, run.err)
         s.gfk("verify", "f", "y")
 
 
@@ -407,6 +452,16 @@ def a_lock_of_somebody_else():
         run = s.gfk("verify", "--in", ",".join(disks), "f")
         check(run.err.count("without the lock") == 4 and run.err.count("holds the lock") == 1, run.err)
         check(time.monotonic() - start < 15, "one wait for all folders")
+        for disk in disks:
+            os.unlink(s / f"{disk}/{shard('f', disks.index(disk))}")
+            for name in ("g", "h"):
+                s.write(f"{disk}/{name}", b"x")
+        start = time.monotonic()
+        fast = environment(CLOCK_FACTOR="20")
+        files = [f"{disk}/{name}" for disk in disks for name in "gh"]
+        run = s.gfk("encode", "-k1", "-m1", *files, env=fast, expect=harness.IO)
+        check(run.err.count("another program locks it") == len(files) and run.err.count("gfk waits") == 1, run.err)
+        check(time.monotonic() - start < 20, "60 seconds for all files")
         for descriptor in held:
             os.close(descriptor)
 
@@ -450,6 +505,6 @@ def pipes_do_not_hang():
 
 
 harness.main(each_file_and_folder_once, encode_lists_once, calls_grow_with_the_sets, processor_time,
-             few_descriptors, places_that_fail, folders_that_may_be_read_but_not_entered, long_paths,
+             few_descriptors, places_that_fail, folders_that_may_be_read_but_not_entered, deep_folders, long_paths,
              inputs_are_not_replaced, shards_that_encode_cannot_remove, no_memory_of_the_system,
              a_folder_becomes_a_link, a_lock_of_somebody_else, pipes_do_not_hang)

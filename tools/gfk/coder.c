@@ -141,13 +141,13 @@ const char *coder_engine(const coder *c) {
 
 void *coder_allocate(const coder *c, size_t bytes) {
     void *memory = NULL;
-    if (c->pinned)
+    if (c != NULL && c->pinned)
         return gfk_pinned_alloc(&memory, bytes) == GFK_STATUS_SUCCESS ? memory : NULL;
     return posix_memalign(&memory, PAGE_BYTES, bytes) == 0 ? memory : NULL;
 }
 
 void coder_free(const coder *c, void *memory) {
-    if (c->pinned)
+    if (c != NULL && c->pinned)
         gfk_pinned_free(memory);
     else
         free(memory);

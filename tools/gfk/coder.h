@@ -45,8 +45,8 @@ int coder_check_memory(size_t k, size_t m, uint64_t memory);
 void coder_close(coder *c); /* NULL is allowed */
 /* The name of what computed last: "gpu", "both", or the id of the CPU engine; "none" for NULL. */
 const char *coder_engine(const coder *c);
-/* Allocates memory for blocks. With BACKEND_CUDA the memory is pinned, and the GPU reads and
- * writes the memory directly. */
+/* Allocates memory for blocks, also without a coder. With BACKEND_CUDA the memory is pinned, and the
+ * GPU reads and writes the memory directly. */
 void *coder_allocate(const coder *c, size_t bytes);
 void coder_free(const coder *c, void *memory);
 

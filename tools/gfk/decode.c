@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk decode: restores a file from its shards. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -112,6 +113,24 @@ static int check_name(const decoding *d, const char *path) {
     return 0;
 }
 
+/* Finds out whether the file in the place of the output is a shard: one that was found, or one of the
+ * set that the arguments do not name. */
+static int find_shard(const decoding *d, const file_place *place, bool *is_shard) {
+    struct stat status;
+    shard_source file;
+    const char *const name = path_name(place->path);
+    const shard_source *const known = inventory_find(d->set->all, place->in, name);
+    *is_shard = known != NULL && known->identified;
+    if (known != NULL || fstatat(folder_fd(place->in), name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return 0;
+    const int code = shard_source_read(&file, place->in, name, &status);
+    *is_shard = code == 0 && file.identified &&
+                memcmp(file.header.set_id, d->set->header.set_id, SET_ID_BYTES) == 0;
+    shard_source_close(&file);
+    free(file.path);
+    return code;
+}
+
 static int check_free(const file_place *place, void *context) {
     const decoding *d = context;
     const char *name = path_name(place->path);
@@ -127,8 +146,11 @@ static int check_free(const file_place *place, void *context) {
         return fail(TOOL_IO, "%s is a folder", place->path);
     if (error == 0 && !S_ISREG(status.st_mode)) /* renaming would replace a device */
         return fail(TOOL_IO, "%s is not a regular file", place->path);
-    const shard_source *const s = inventory_find(d->set->all, place->in, name);
-    if (s != NULL && s->identified)
+    bool is_shard = false;
+    const int code = find_shard(d, place, &is_shard);
+    if (code != 0)
+        return code;
+    if (is_shard)
         return fail(TOOL_EXISTS, "%s is a shard; --output FILE gives another name", place->path);
     if (d->options->output == NULL && shard_name_parse(name, strlen(name), &length, &index))
         return fail(TOOL_EXISTS, "%s exists and has the name of a shard; --output FILE replaces it",

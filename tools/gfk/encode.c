@@ -36,7 +36,7 @@ typedef struct encoding {
     inventory *all;        /* the folders of the shards, as they were at the beginning */
     shard_item *there;     /* the bases of the shards, and the files with the names of shards */
     input_files inputs;    /* the files to encode */
-    shard_header as_shard; /* the header of an input that is a shard itself */
+    shard_header as_shard; /* of an input that is a shard itself: the set and the index */
     XXH3_state_t *hash;
     shard_writer writer;
     uint64_t stripe, bytes; /* stripes and bytes read so far */
@@ -140,14 +140,12 @@ static uint64_t default_block_bytes(uint32_t k, uint32_t m) {
 
 static int begin(encoding *e, const gfk_field *field) {
     const tool_options *o = e->options;
-    uint8_t head[HEADER_BYTES];
     if (fstat(e->fd, &e->before) != 0)
         return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
     if (S_ISDIR(e->before.st_mode))
         return fail(TOOL_IO, "%s is a folder", e->name);
     e->inputs.present = (file_identity){e->before.st_dev, e->before.st_ino};
-    if (pread(e->fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
-        shard_header_read(&e->as_shard, head) == FORMAT_OK)
+    if (shard_source_identify(e->fd, (uint64_t)e->before.st_size, &e->as_shard))
         e->inputs.shard = &e->as_shard;
     e->regular = S_ISREG(e->before.st_mode) && e->fd != STDIN_FILENO;
     const mode_t mask = umask(0);

@@ -69,29 +69,36 @@ static int open_in(int in, const char *name, int flags) {
     return fd < 0 && errno == EACCES ? openat(in, name, O_PATH | flags) : fd;
 }
 
-static int open_again(const folder *f) {
-    const int in = f->parent == NULL ? AT_FDCWD : folder_fd(f->parent);
-    if (in == -1)
-        return -1;
-    return f->parent == NULL ? open_in(in, f->path, 0)
-                             : open_in(in, path_name(f->path), O_NOFOLLOW);
-}
-
-int folder_fd(folder *f) {
+/* Opens a folder again, unless it is open. Its parent is open. */
+static bool open_again(folder *f) {
     struct stat status;
     f->used = ++uses;
     if (f->fd >= 0)
-        return f->fd;
-    const int fd = open_again(f);
-    if (fd < 0 || fstat(fd, &status) != 0)
-        return -1;
-    if (status.st_dev != f->device || status.st_ino != f->inode) {
-        close(fd);
-        errno = ESTALE;
-        return -1;
+        return true;
+    const int fd = f->parent == NULL ? open_in(AT_FDCWD, f->path, 0)
+                                     : open_in(f->parent->fd, path_name(f->path), O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    int error = fstat(fd, &status) != 0 ? errno : 0;
+    if (error == 0 && (status.st_dev != f->device || status.st_ino != f->inode))
+        error = ESTALE;
+    if (error == 0) {
+        keep_open(f, fd);
+        return true;
     }
-    keep_open(f, fd);
-    return fd;
+    close(fd);
+    errno = error;
+    return false;
+}
+
+int folder_fd(folder *f) {
+    folder *next = f; /* first the nearest folder above that is open, or that has no parent */
+    for (f->below = NULL; next->fd < 0 && next->parent != NULL; next = next->parent)
+        next->parent->below = next;
+    for (; next != NULL; next = next->below)
+        if (!open_again(next))
+            return -1;
+    return f->fd;
 }
 
 void folder_hold(folder *f) {
@@ -276,10 +283,10 @@ static int by_identity_of(const void *a, const void *b) {
     return by_identity(*(folder *const *)a, *(folder *const *)b);
 }
 
-static double vain; /* seconds that the process waited for shared locks that it did not get */
+static double vain; /* seconds that the process waited for locks that it did not get */
 
-/* Waits for the lock of one folder, with a line after a second. The waits in vain for shared locks
- * have one bound together, and with the wait for an exclusive lock another one. */
+/* Waits for the lock of one folder, with a line after a second. All waits in vain have one bound
+ * together, and those for shared locks a smaller one. */
 static int lock(folder *f, bool exclusive) {
     enum { TELL = 1, MOST_SHARED = 5, MOST_EXCLUSIVE = 60 }; /* seconds */
     const double start = seconds_now(), most = (exclusive ? MOST_EXCLUSIVE : MOST_SHARED) - vain;
@@ -298,14 +305,14 @@ static int lock(folder *f, bool exclusive) {
             warn("another program holds the lock on the folder %s; gfk waits up to %.0f seconds",
                  f->path, most);
         told = waited > TELL;
-        if (waited > most && !exclusive) {
+        if (waited > most) {
             vain += waited;
+            if (exclusive)
+                return fail(TOOL_IO, "cannot write into the folder %s: another program locks it",
+                            f->path);
             warn("the folder %s stays locked; gfk reads without the lock", f->path);
             return 0;
         }
-        if (waited > most)
-            return fail(TOOL_IO, "cannot write into the folder %s: another program locks it",
-                        f->path);
         nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
         pause = pause < 32000000 ? 2 * pause : pause;
     }
@@ -320,6 +327,7 @@ int folders_lock(folder_locks *locks, folder *const *folders, size_t count, bool
     if (count != 0)
         memcpy(sorted, folders, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_identity_of);
+    allow_open_files(count + MOST_OPEN);
     int code = 0;
     for (size_t i = 0; i < count && code == 0; i++) {
         if (i != 0 && sorted[i] == sorted[i - 1])

@@ -16,6 +16,7 @@ typedef struct folder {
     dev_t device;
     ino_t inode;
     struct folder *parent; /* the folder in which this one was found; NULL: opened by its path */
+    struct folder *below;  /* while folder_fd opens a path: the next folder of the path */
     int fd;                /* -1: not open; folder_fd opens it again */
     unsigned users;        /* the descriptor stays open while there are users */
     unsigned long used;    /* when the descriptor was used last */

@@ -198,8 +198,9 @@ static int read_new(inventory *all, folder *in, const char *name, const struct s
     if (s == NULL)
         return no_memory();
     int code = shard_source_read(s, in, name, status);
-    bool keep = code == 0 && s->error != ESTALE && (!listed || counts(s));
-    if (code == 0 && !keep && s->error != 0 && s->error != ESTALE && S_ISREG(status->st_mode) &&
+    bool keep = code == 0 && s->error != FILE_CHANGED && (!listed || counts(s));
+    if (code == 0 && !keep && s->error != 0 && s->error != FILE_CHANGED &&
+        S_ISREG(status->st_mode) &&
         !(s->temp && s->error == EACCES)) /* other users cannot read the file of a live run */
         inventory_report(all, TOOL_IO, s->unreadable ? "cannot open %s: %s" : "cannot read %s: %s",
                          s->path, shard_error_text(s->error));
@@ -222,7 +223,8 @@ static bool may_be_a_shard(const struct stat *status) {
            status->st_size % BLOCK_UNIT == 0;
 }
 
-static int look(inventory *all, folder *in, const char *name, shard_item *item, bool listed,
+/* Looks at a file, which may be an entry of a list. */
+static int look(inventory *all, folder *in, const char *name, folder_entry *entry, shard_item *item,
                 shard_source **found) {
     struct stat status;
     const char *base = NULL;
@@ -243,6 +245,8 @@ static int look(inventory *all, folder *in, const char *name, shard_item *item, 
             item->failed = true;
         return 0;
     }
+    if (entry != NULL) /* the first look at an entry without a type may have failed */
+        entry->type = (unsigned char)IFTODT(status.st_mode);
     if (S_ISDIR(status.st_mode)) { /* a folder is no shard, whatever its name is */
         char *const path = item == NULL ? NULL : path_join(in->path, name), *text = NULL;
         if (path == NULL || asprintf(&text, "%s is a folder, not a shard", path) < 0)
@@ -253,21 +257,22 @@ static int look(inventory *all, folder *in, const char *name, shard_item *item, 
     *found = known(all, &status);
     if (*found != NULL)
         return attach(all, *found, item);
-    if (listed && !may_be_a_shard(&status) && !shard_entry_parse(name, &base, &base_length, &index))
+    if (entry != NULL && !may_be_a_shard(&status) &&
+        !shard_entry_parse(name, &base, &base_length, &index))
         return 0;
-    const int code = read_new(all, in, name, &status, listed, found);
+    const int code = read_new(all, in, name, &status, entry != NULL, found);
     return code != 0 || *found == NULL ? code : attach(all, *found, item);
 }
 
 int inventory_read(inventory *all, folder *in, const char *name, shard_item *item,
                    shard_source **found) {
-    return look(all, in, name, item, false, found);
+    return look(all, in, name, NULL, item, found);
 }
 
 int inventory_take(inventory *all, folder *in, folder_entry *entry, shard_item *item) {
     if (entry->found != NULL)
         return attach(all, entry->found, item);
-    return look(all, in, entry->name, item, true, &entry->found);
+    return look(all, in, entry->name, entry, item, &entry->found);
 }
 
 /* The work on an entry of a folder. */

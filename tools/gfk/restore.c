@@ -530,7 +530,7 @@ int restore_open_coder(coder **c, const shard_set *set, const coder_options *opt
     const shard_header *h = &set->header;
     if (!restore_is_possible(set) && !partial)
         return restore_fail_for_shards(set);
-    if (stripe_count(h) == 0) /* nothing to compute */
+    if (stripe_count(h) == 0 || !restore_is_possible(set)) /* nothing to compute */
         return 0;
     int code = coder_check_memory(h->k, h->m, options->memory);
     if (code != 0)

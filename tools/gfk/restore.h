@@ -54,8 +54,8 @@ void restore_result_free(restore_result *result);
 
 /* True if enough shards can be read to try. */
 bool restore_is_possible(const shard_set *set);
-/* Opens the coder for a set, or calls restore_fail_for_shards, unless a part of the
- * file is enough. */
+/* Opens the coder for a set, or calls restore_fail_for_shards. If nothing can be computed, because the
+ * file is empty or a part of it is enough, there is no coder. */
 int restore_open_coder(coder **c, const shard_set *set, const coder_options *options, bool partial);
 
 /* Reports the number of readable shards and the missing shards. Returns TOOL_UNRECOVERABLE. */

@@ -123,9 +123,12 @@ const shard_source *shard_set_unreadable(const shard_set *set, size_t index);
  * file cannot be read. The caller frees source->path. */
 int shard_source_read(shard_source *source, folder *in, const char *name,
                       const struct stat *status);
-/* Opens the file, unless it is open. Returns 0, or the system's error; ESTALE: the file changed since
- * the look, or the name has another file or none. */
+/* Opens the file, unless it is open. Returns 0, or the system's error; FILE_CHANGED: the file changed
+ * since the look, or the name has another file or none. */
 int shard_source_open(shard_source *source);
+enum { FILE_CHANGED = -1 }; /* no error of the system */
+/* True if an open file is a shard; *header is then that of shard_source. */
+bool shard_source_identify(int fd, uint64_t bytes, shard_header *header);
 void shard_source_close(shard_source *source);
 /* How many of `files` further files may be open at once; 1 or more. */
 size_t shard_source_room(size_t files);

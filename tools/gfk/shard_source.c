@@ -99,6 +99,13 @@ static void identify(shard_source *source) {
     source->identified = source->head || source->tail || read_block_identity(source, HEADER_BYTES);
 }
 
+bool shard_source_identify(int fd, uint64_t bytes, shard_header *header) {
+    shard_source source = {.fd = fd, .bytes = bytes};
+    identify(&source);
+    *header = source.header;
+    return source.identified;
+}
+
 /* True if the set's id is at an offset. */
 static bool holds_id(shard_source *source, const shard_header *header, uint64_t offset) {
     uint8_t id[SET_ID_BYTES];
@@ -165,7 +172,7 @@ bool shard_source_is_beginning(shard_source *source, const shard_header *header)
            memcmp(bytes, expected, (size_t)source->bytes) == 0;
 }
 
-enum { NOT_REGULAR = -1 };
+enum { NOT_REGULAR = FILE_CHANGED - 1 };
 
 const char *shard_error_text(int error) {
     return error == NOT_REGULAR ? "not a regular file"
@@ -211,13 +218,13 @@ int shard_source_open(shard_source *source) {
          (uint64_t)status.st_size != source->bytes ||
          status.st_ctim.tv_sec != source->changed.tv_sec || /* an inode may be used again */
          status.st_ctim.tv_nsec != source->changed.tv_nsec))
-        error = ESTALE;
+        error = FILE_CHANGED;
     /* A temporary file with the lock of a live run is incomplete. */
     if (error == 0 && source->temp && flock(source->fd, LOCK_SH | LOCK_NB) != 0)
-        error = ESTALE;
+        error = FILE_CHANGED;
     if (error != 0)
         shard_source_close(source);
-    return error == ENOENT ? ESTALE : error;
+    return error == ENOENT ? FILE_CHANGED : error;
 }
 
 int shard_source_read(shard_source *source, folder *in, const char *name,

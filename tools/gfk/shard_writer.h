@@ -41,7 +41,7 @@ typedef struct input_files {
     file_identity *all; /* sorted */
     size_t count;
     file_identity present;     /* the file that is open now */
-    const shard_header *shard; /* the present input is a shard with this header; NULL: no shard */
+    const shard_header *shard; /* the present input is a shard of this set; NULL: no shard */
 } input_files;
 
 void input_files_sort(input_files *inputs);
