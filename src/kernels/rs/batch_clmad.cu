@@ -143,7 +143,7 @@ gfk_status launch_tasks(const gfk_batch_job *job, gfk_stream_t stream) {
 
 template <class K>
 constexpr gfk_batch_kernel kernel(const char *id) {
-    return {id, 0, 1, task_vectors<K>, matrix_words<K>, build<K>, launch_tasks<K>};
+    return {id, 0, K::outputs, task_vectors<K>, matrix_words<K>, build<K>, launch_tasks<K>};
 }
 
 template <int W>

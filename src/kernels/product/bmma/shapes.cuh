@@ -12,7 +12,7 @@ namespace gfk {
 namespace bmma {
 
 enum class Fragment { mma_sync, wgmma };
-/* ring: products and batches; multiples: batches only. */
+/* ring: products; multiples: batches. */
 enum class Mainloop { registers, small, streamed, ring, multiples };
 
 /* How many tiles a warp takes, and when the next tile's data are loaded. */

@@ -30,7 +30,7 @@ struct Compiled {
 };
 
 unsigned panels_of(size_t rows, unsigned panel_outputs) {
-    return (unsigned)((rows + panel_outputs - 1) / panel_outputs);
+    return (unsigned)gfk_divide_up(rows, panel_outputs);
 }
 
 /* What all kernels' parameters have in common, but for the coefficients. */
