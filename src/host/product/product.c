@@ -101,19 +101,18 @@ static gfk_status list_named_engine(search *s) {
  * that execute the instruction fast. Elsewhere binary tensor cores are faster, because there are many
  * products for each byte. */
 static bool prefers_clmad(const search *s) {
-    enum {
-        MOST_ROWS = 32,
-        MOST_COLS = 256,
-        SHORT_BYTES = 4 << 20,
-        SHORT_ROWS = 8,
-        SHORT_COLS = 20
-    };
-    const size_t most_cols = s->field->w == 32 || s->rows <= 4 ? MOST_COLS : s->rows <= 8 ? 32 : 12;
+    enum { MOST_ROWS = 32, MOST_COLS = 256, SHORT_BYTES = 4 << 20 };
     const bool is_short = s->desc->bytes != 0 && s->desc->bytes <= SHORT_BYTES;
+    const size_t most_cols = s->field->w == 32 ? MOST_COLS
+                             : is_short        ? (s->rows <= 8    ? 32
+                                                  : s->rows <= 16 ? 20
+                                                                  : 0)
+                             : s->rows <= 4    ? MOST_COLS
+                             : s->rows <= 8    ? 32
+                                               : 12;
     int device;
     const char *reason;
-    return s->rows <= (is_short ? SHORT_ROWS : MOST_ROWS) &&
-           s->cols <= (is_short ? SHORT_COLS : most_cols) && s->desc->device != GFK_CPU &&
+    return s->rows <= MOST_ROWS && s->cols <= most_cols && s->desc->device != GFK_CPU &&
            gfk_device_resolve(s->desc->device, &device, &reason) == GFK_STATUS_SUCCESS &&
            gfk_device_prefers_clmad(device);
 }

@@ -126,15 +126,10 @@ static const struct Row {
 extern "C" gfk_batch_kernel gfk_batch_choose(unsigned w, size_t inputs, size_t outputs, int cc,
                                              bool clmad, bool whole) {
     gfk_batch_kernel kernel;
-#ifdef GFK_HAVE_CLMAD
     if (clmad && gfk_batch_choose_clmad(w, inputs, outputs, whole, &kernel)) {
         kernel.inputs = inputs;
         return kernel;
     }
-#else
-    (void)clmad;
-    (void)whole;
-#endif
     const gfk::batch::Row *row = gfk::batch::rows; /* the last one takes everything */
     while (!row->takes(w, inputs, outputs, (unsigned)cc))
         row++;

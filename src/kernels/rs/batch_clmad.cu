@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The batch kernels on the carry-less multiply-add: those of the engine clmad, whose view of the regions
- * is a stripe's record. A block does one task, so that all its threads have one matrix, which comes to
- * shared memory while the first inputs are on their way. Blocks wait for records and addresses, but
- * there are many blocks on a multiprocessor, and their copies need no registers. */
+ * is a stripe's record. A block does one task, so that all its threads have one matrix and the same addresses.
+ * A block waits for memory twice: for the record and all its addresses at once, and then for the matrix and the
+ * first inputs at once. Other blocks of the multiprocessor compute in the meantime. */
 #include "batch_layout.h"
 #include "host/base/sizes.h"
 #include "kernels/common/launch.cuh"
@@ -25,18 +25,13 @@ struct Clmad : Kernel<Width, Outputs, 1, 8, 2, Blocks, Few, Whole> {
 template <class K>
 constexpr unsigned task_vectors = K::threads / 32 * K::stride;
 
-/* The outputs of a stripe from number `first_output` on. */
+/* The outputs of a stripe from number `first_output` on. `addresses` has those of the inputs, then those of
+ * a panel of outputs, in shared memory. */
 template <class K>
 class BatchView {
-    const gfk_batch_job &job;
-    const unsigned char *const in_image;
-    const unsigned first_output, left; /* outputs from it on */
+    const uint64_t *const addresses;
+    const unsigned inputs, left; /* left: outputs from the first one on */
 
-    /* Not volatile as load_address: several of them are to be on their way. */
-    __device__ uint8_t *address(unsigned i) const {
-        return (uint8_t *)__ldg((const unsigned long long *)(in_image + sizeof(gfk_batch_record)) +
-                                i);
-    }
     __device__ static unsigned number() { return threadIdx.x / 32 * K::stride + threadIdx.x % 32; }
 
   public:
@@ -46,24 +41,28 @@ class BatchView {
     const bool whole, is_first, is_last, is_behind;
 
   public:
-    __device__ BatchView(const gfk_batch_job &of_job, const Place &place, unsigned of_output)
-        : job(of_job), in_image(place.in_image), first_output(of_output),
-          left(place.record.rows - of_output), vector(place.vector + number()),
+    __device__ BatchView(const uint64_t *of_addresses, unsigned cols, const Place &place,
+                         unsigned first_output)
+        : addresses(of_addresses), inputs(cols), left(place.record.rows - first_output),
+          vector(place.vector + number()),
           whole(K::aligned ? vector < place.record.vectors : place.whole(vector)),
           is_first(vector == place.record.whole_begin),
           is_last(vector + 1 == place.record.whole_end),
           is_behind(vector == place.record.whole_end) {}
-    __device__ unsigned cols() const { return job.cols; }
+    __device__ unsigned cols() const { return inputs; }
     __device__ bool has(int j) const { return j < left; }
     __device__ bool mine(int) const { return whole; }
     __device__ bool first() const { return is_first; }
     __device__ bool last() const { return is_last; }
     __device__ bool behind_last() const { return is_behind; }
     __device__ unsigned pitch() const { return 0; }
-    __device__ const uint8_t *in(unsigned i) const { return address(i) + 16 * (uint64_t)vector; }
-    __device__ uint8_t *out(int j) const {
-        return address(job.cols + first_output + j) + 16 * (uint64_t)vector;
+    __device__ uint8_t *region(unsigned i) const {
+        uint8_t *const p = (uint8_t *)addresses[i];
+        __builtin_assume(__isGlobal(p));
+        return p + 16 * (uint64_t)vector;
     }
+    __device__ const uint8_t *in(unsigned i) const { return region(i); }
+    __device__ uint8_t *out(int j) const { return region(inputs + j); }
 };
 
 /* A vector that the ends of the regions cut, or that cannot be loaded by words. */
@@ -86,26 +85,42 @@ __device__ inline void multiply_cut(const Place &place, const BatchView<K> &view
         }
 }
 
+/* Copies the addresses [begin, end) behind a record to shared memory. */
+__device__ inline void copy_addresses(uint64_t *to, const unsigned char *record, unsigned begin,
+                                      unsigned end, unsigned from) {
+    for (unsigned i = begin + threadIdx.x; i < end; i += blockDim.x)
+        to[i] = (uint64_t)load_address(record, from + i);
+}
+
 template <class K>
 __global__ __launch_bounds__(K::threads, K::blocks) void multiply_task(
     const __grid_constant__ gfk_batch_job job, const __grid_constant__ gfk_barrett barrett) {
     extern __shared__ uint4 batch_shared[];
-    uint64_t *const coefficients = (uint64_t *)batch_shared;
-    const Place place = find(job, blockIdx.x, task_vectors<K>);
     const unsigned count = panel_coefficients<K>(job.cols);
+    uint64_t *const coefficients = (uint64_t *)batch_shared, *const addresses =
+                                                                 coefficients + count;
+    const uint32_t rings = (uint32_t)__cvta_generic_to_shared(batch_shared) +
+                           shared_bytes<K>(count + job.cols + K::outputs, 0);
+    const unsigned char *const record = record_of(job, blockIdx.x);
+    const Place place = place_at(record, blockIdx.x, task_vectors<K>);
+    copy_addresses(addresses, record, 0, job.cols + K::outputs, 0);
     const uint32_t *matrix = job.matrices + place.record.matrix;
-    const uint32_t rings =
-        (uint32_t)__cvta_generic_to_shared(batch_shared) + shared_bytes<K>(count, 0);
     for (unsigned first = 0; first < (K::one ? 1 : place.record.rows);
          first += K::outputs, matrix += count) {
-        const BatchView<K> view(job, place, first);
+        if (first != 0) {
+            __syncthreads(); /* until the panel before needs its coefficients and addresses no more */
+            copy_addresses(addresses, record, job.cols, job.cols + K::outputs, first);
+        }
+        const uint32_t coefficient = threadIdx.x < count ? load_index(matrix + threadIdx.x) : 0;
+        __syncthreads(); /* for the addresses */
+        const BatchView<K> view(addresses, job.cols, place, first);
         const Ring<K, BatchView<K>> ring(view, rings, threadIdx.x, K::threads);
 #pragma unroll
         for (int i = 0; i < K::depth - 1; i++)
             ring.fetch(i);
-        if (first != 0)
-            __syncthreads(); /* until the panel before needs its coefficients no more */
-        for (unsigned i = threadIdx.x; i < count; i += K::threads)
+        if (threadIdx.x < count)
+            coefficients[threadIdx.x] = coefficient;
+        for (unsigned i = threadIdx.x + K::threads; i < count; i += K::threads)
             coefficients[i] = load_index(matrix + i);
         __syncthreads();
         Sums<K> sums = {};
@@ -135,10 +150,12 @@ void build(uint32_t *to, uint64_t, size_t rows, size_t cols, const uint32_t *coe
 }
 template <class K>
 gfk_status launch_tasks(const gfk_batch_job *job, gfk_stream_t stream) {
-    static_assert(shared_bytes<K>(most_inputs * K::outputs, K::threads) <= 48 * 1024, "");
-    return launch(multiply_task<K>, job->tasks, K::threads,
-                  shared_bytes<K>(panel_coefficients<K>(job->cols), K::threads), stream, *job,
-                  gfk_barrett_of(job->w, job->polynomial));
+    static_assert(
+        shared_bytes<K>(most_inputs * (K::outputs + 1) + K::outputs, K::threads) <= 48 * 1024, "");
+    return launch(
+        multiply_task<K>, job->tasks, K::threads,
+        shared_bytes<K>(panel_coefficients<K>(job->cols) + job->cols + K::outputs, K::threads),
+        stream, *job, gfk_barrett_of(job->w, job->polynomial));
 }
 
 template <class K>
@@ -149,7 +166,7 @@ constexpr gfk_batch_kernel kernel(const char *id) {
 template <int W>
 gfk_batch_kernel choose(size_t outputs, bool whole) {
     return !whole         ? kernel<Clmad<W, 4, 4, false, false>>("clmad_any")
-           : outputs <= 4 ? kernel<Clmad<W, 4, 7, true, true>>("clmad_4")
+           : outputs <= 4 ? kernel<Clmad<W, 4, 8, true, true>>("clmad_4")
                           : kernel<Clmad<W, 8, 4, true, false>>("clmad_8");
 }
 

@@ -80,12 +80,15 @@ GFK_BOTH const unsigned char *record_of(const gfk_batch_job &job, uint32_t task)
     return job.records + stripe * job.record_bytes;
 }
 
-GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors) {
+GFK_BOTH Place place_at(const unsigned char *record, uint32_t task, uint32_t task_vectors) {
     Place place;
-    place.in_image = record_of(job, task);
-    place.record = load_record(place.in_image);
+    place.in_image = record;
+    place.record = load_record(record);
     place.vector = (task - place.record.first_task) * task_vectors;
     return place;
+}
+GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors) {
+    return place_at(record_of(job, task), task, task_vectors);
 }
 
 /* Adds c * x to the sum, for every symbol of the words: c * 2^b where bit b is set. A symbol that

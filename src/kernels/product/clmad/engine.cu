@@ -12,11 +12,7 @@ using namespace gfk::clmad_engine;
 namespace {
 
 constexpr unsigned aligned = GFK_ENGINE_KERNEL_ALIGNED, is_short = GFK_ENGINE_KERNEL_SHORT;
-
-template <class K>
-constexpr bool is_short_kernel = false;
-template <int W, int Inputs, int Words>
-constexpr bool is_short_kernel<Short<W, Inputs, Words>> = true;
+constexpr unsigned sets = GFK_ENGINE_KERNEL_SETS;
 
 /* What one launch computes: outputs [row, row + rows) from inputs [col, col + cols). */
 struct Part {
@@ -33,12 +29,14 @@ unsigned panels_of(size_t rows, unsigned panel_outputs) {
     return (unsigned)gfk_divide_up(rows, panel_outputs);
 }
 
+uint32_t coefficient_of(const gfk_product_t product, const Part &part, size_t j, size_t i) {
+    return j < part.rows ? product->matrix[(part.row + j) * product->info.cols + part.col + i] : 0;
+}
+
 /* What all kernels' parameters have in common, but for the coefficients. */
 template <class J>
 void describe(J &job, const gfk_product_call *call, const Vectors &vectors, const Part &part) {
     const gfk_product_info &info = call->product->info;
-    make_extent(job, call, vectors);
-    job.epilogue.accumulate |= part.col != 0;
     job.rows = (uint32_t)part.rows;
     job.cols = (uint32_t)part.cols;
     job.barrett = gfk_barrett_of(info.field.w, info.field.polynomial);
@@ -50,63 +48,68 @@ void describe(J &job, const gfk_product_call *call, const Vectors &vectors, cons
             j < part.rows ? gfk_region_address(call->out, part.row + j) - vectors.phase : NULL;
 }
 
-uint32_t coefficient_of(const gfk_product_t product, const Part &part, size_t j, size_t i) {
-    return j < part.rows ? product->matrix[(part.row + j) * product->info.cols + part.col + i] : 0;
-}
-
-/* Threads of a block's panel, and blocks, for so many parts of the regions. */
-template <class K, class J>
-gfk_status launch_panels(void (*kernel)(const J), const J &job, unsigned panels, uint64_t parts,
-                         unsigned coefficients, const gfk_product_call *call) {
-    /* A panel takes whole warps of the block. */
-    const unsigned width = K::threads / panels / 32 * 32, threads = width * panels;
-    uint64_t whole = gfk_divide_up(parts, width);
-    if constexpr (!K::aligned)
-        whole = gfk_divide_up(parts, width / 32 * K::stride);
-    const uint64_t cut = gfk_divide_up(partial_threads(job, K::width), threads);
-    unsigned shared = 0;
-    if constexpr (!is_short_kernel<K>)
-        shared = shared_bytes<K>(coefficients, threads);
-    return launch_maybe_early(call->product->cc >= 90, kernel, whole > cut ? whole : cut,
-                              dim3(width, panels), shared, call->stream, job);
+/* Threads of a panel: a panel takes whole warps of the block. */
+template <class K>
+unsigned width_of(unsigned panels) {
+    return K::threads / panels / 32 * 32;
 }
 
 template <class K>
 gfk_status start(const gfk_product_call *call, const Vectors &vectors, const Part &part) {
-    const unsigned panels = panels_of(part.rows, K::outputs);
-    std::conditional_t<is_short_kernel<K>, ShortJob<K>, Job<K>> job;
+    const unsigned panels = panels_of(part.rows, K::outputs), width = width_of<K>(panels);
+    Job<K> job;
+    make_extent(job, call, vectors);
+    job.epilogue.accumulate |= part.col != 0;
     describe(job, call, vectors, part);
-    if constexpr (is_short_kernel<K>) {
-        for (size_t i = part.cols; i < K::inputs; i++)
-            job.in[i] = job.in[0];
-        memset(job.coefficients, 0, sizeof job.coefficients);
+    uint32_t *c = job.coefficients;
+    for (size_t first = 0; first < panels * K::outputs; first += K::outputs)
         for (size_t i = 0; i < part.cols; i++)
-            for (size_t j = 0; j < part.rows; j++) {
-                const size_t bit = j % K::outputs * K::width;
-                job.coefficients[j / K::outputs][i][bit / 32] |=
-                    coefficient_of(call->product, part, j, i) << bit % 32;
-            }
-        return launch_panels<K>(multiply_short<K>, job, panels, K::parts * job.count, 0, call);
-    } else {
-        uint32_t *c = job.coefficients;
-        for (size_t first = 0; first < panels * K::outputs; first += K::outputs)
-            for (size_t i = 0; i < part.cols; i++)
-                for (size_t j = first; j < first + K::outputs; j++)
-                    *c++ = coefficient_of(call->product, part, j, i);
-        return launch_panels<K>(multiply<K>, job, panels, gfk_divide_up(job.count, K::vectors),
-                                panels * panel_coefficients<K>(job.cols), call);
-    }
+            for (size_t j = first; j < first + K::outputs; j++)
+                *c++ = coefficient_of(call->product, part, j, i);
+    const uint64_t each = K::aligned ? width * K::vectors : width / 32 * K::stride; /* of a block */
+    const uint64_t whole = gfk_divide_up(job.count, each);
+    const uint64_t cut = gfk_divide_up(partial_threads(job, K::width), width * panels);
+    return launch_maybe_early(
+        call->product->cc >= 90, multiply<K>, whole > cut ? whole : cut, dim3(width, panels),
+        shared_bytes<K>(panels * panel_coefficients<K>(job.cols), width * panels), call->stream,
+        job);
+}
+
+/* Only the whole vectors. */
+template <class K>
+gfk_status start_short(const gfk_product_call *call, const Vectors &vectors, const Part &part) {
+    ShortJob<K> job;
+    describe(job, call, vectors, part);
+    const uint64_t first = vectors.whole_begin, whole = vectors.whole_end - first;
+    for (size_t i = 0; i < part.cols; i++)
+        job.in[i] += 16 * first;
+    for (size_t j = 0; j < part.rows; j++)
+        job.out[j] += 16 * first;
+    job.count = whole * (4 / K::words);
+    for (size_t i = part.cols; i < K::inputs; i++)
+        job.in[i] = job.in[0];
+    memset(job.coefficients, 0, sizeof job.coefficients);
+    for (size_t i = 0; i < part.cols; i++)
+        for (size_t j = 0; j < part.rows; j++) {
+            const size_t bit = j % K::outputs * K::width;
+            job.coefficients[j / K::outputs][i][bit / 32] |=
+                coefficient_of(call->product, part, j, i) << bit % 32;
+        }
+    const unsigned panels = panels_of(part.rows, K::outputs), width = width_of<K>(panels);
+    return launch_maybe_early(call->product->cc >= 90, multiply_short<K>,
+                              gfk_divide_up(job.count, width), dim3(width, panels), 0, call->stream,
+                              job);
 }
 
 template <class K, unsigned Labels>
 constexpr Compiled compiled() {
-    static_assert(K::aligned == ((Labels & aligned) != 0), "");
-    static_assert(is_short_kernel<K> == ((Labels & is_short) != 0), "");
-    if constexpr (is_short_kernel<K>)
+    if constexpr ((Labels & is_short) != 0) {
         return {K::outputs, K::inputs, K::panels * K::outputs, K::inputs * K::panels * K::outputs,
-                start<K>};
-    else
+                start_short<K>};
+    } else {
+        static_assert(K::aligned == ((Labels & aligned) != 0), "");
         return {K::outputs, K::Room::inputs, K::Room::outputs, K::Room::coefficients, start<K>};
+    }
 }
 
 const Compiled kernels[] = {
@@ -144,16 +147,23 @@ bool are_short(const gfk_product_t product, const Vectors &vectors) {
     return vectors.count < most * (uint64_t)product->processors;
 }
 
+/* Does the call want vectors that the regions' ends cut? */
+bool has_ends(const Vectors &vectors) {
+    return vectors.whole_begin != 0 || vectors.whole_end < vectors.count;
+}
+
 /* The row for a call's regions; NULL: the kernel that the descriptor names does not take them. A check
  * has no sums in its outputs, so one launch must take all inputs. */
 const gfk_engine_kernel_info *choose(const gfk_product_call *call, const Vectors &vectors) {
     const gfk_product_t product = call->product;
-    const bool check = call->mismatch_map != NULL;
-    if (product->named != NULL)
-        return vectors.aligned || !(product->named->labels & aligned) ? product->named : NULL;
-    const gfk_engine_kernel_info *row = NULL;
-    if (vectors.aligned && are_short(product, vectors))
-        row = find(product->info, aligned | is_short, check);
+    const gfk_engine_kernel_info *row = product->named;
+    const bool check = call->mismatch_map != NULL, reads = reads_outputs(call);
+    if (row != NULL)
+        return (vectors.aligned || !(row->labels & aligned)) && !(reads && row->labels & sets)
+                   ? row
+                   : NULL;
+    if (vectors.aligned && !reads && !has_ends(vectors) && are_short(product, vectors))
+        row = find(product->info, aligned | is_short, false);
     if (vectors.aligned && row == NULL)
         row = find(product->info, aligned, check);
     return row != NULL ? row : find(product->info, 0, check);
@@ -185,25 +195,36 @@ gfk_status accepts(gfk_product_info *info, const char **reason) {
     return GFK_STATUS_SUCCESS;
 }
 
-gfk_status run(const gfk_product_call *call) {
+gfk_status run_row(const gfk_product_call *call, const Vectors &vectors,
+                   const gfk_engine_kernel_info *row) {
     const gfk_product_info &info = call->product->info;
-    const Vectors vectors = vectors_of(call);
-    const gfk_engine_kernel_info *row = choose(call, vectors);
-    if (row == NULL)
-        return GFK_STATUS_NOT_SUPPORTED;
     const Compiled &kernel = kernels[row - first_row()];
     const Part most = largest_part(kernel, info, call->mismatch_map != NULL);
     if (call->mismatch_map != NULL && most.cols < info.cols)
         return GFK_STATUS_NOT_SUPPORTED;
     for (size_t j = 0; j < info.rows; j += most.rows)
         for (size_t i = 0; i < info.cols; i += most.cols) {
-            const size_t rows = info.rows - j < most.rows ? info.rows - j : most.rows;
-            const size_t cols = info.cols - i < most.cols ? info.cols - i : most.cols;
-            const gfk_status status = kernel.start(call, vectors, {j, rows, i, cols});
+            const gfk_status status = kernel.start(
+                call, vectors,
+                {j, least(info.rows - j, most.rows), i, least(info.cols - i, most.cols)});
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         }
     return GFK_STATUS_SUCCESS;
+}
+
+gfk_status run(const gfk_product_call *call) {
+    const Vectors vectors = vectors_of(call);
+    const gfk_engine_kernel_info *row = choose(call, vectors);
+    if (row == NULL)
+        return GFK_STATUS_NOT_SUPPORTED;
+    /* A short kernel that the descriptor names leaves the ends to a kernel for long regions. */
+    if (row->labels & is_short && has_ends(vectors)) {
+        const gfk_status status = run_row(call, vectors, find(call->product->info, aligned, false));
+        if (status != GFK_STATUS_SUCCESS || vectors.whole_end <= vectors.whole_begin)
+            return status;
+    }
+    return run_row(call, vectors, row);
 }
 
 } // namespace

@@ -36,29 +36,13 @@ struct Ring {
     static constexpr unsigned bytes = sums_at + sums_bytes;
 };
 
-/* A tile of the job. Neighbouring blocks share tiles of symbols: eight tiles of symbols stand side
- * by side, one further for each tile of outputs, so that no block always gets the tile of a product that
- * takes the longest. */
-struct Place {
-    unsigned outputs, symbols;
-
-    __device__ Place(const GemmJob &job, unsigned tile) {
-        constexpr unsigned side = 8;
-        const unsigned first = tile / (side * job.output_tiles) * side;
-        const unsigned left = job.symbol_tiles - first, width = left < side ? left : side;
-        const unsigned rest = tile % (side * job.output_tiles);
-        outputs = rest / width;
-        symbols = first + (rest + outputs) % width;
-    }
-};
-
 template <class T>
 __device__ void copy_batches(const GemmJob &job, uint32_t shared, bulk::RingBarriers barriers) {
     using R = Ring<T>;
     bulk::RingPosition position;
     const unsigned tiles = job.output_tiles * job.symbol_tiles, batches = T::parts * job.batches;
     for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const Place place(job, tile);
+        const TilePlace place(tile, job.output_tiles, job.symbol_tiles);
         constexpr unsigned data = T::steps * T::data_bytes, matrix = T::steps * T::matrix_bytes;
         const uint8_t *from_data = job.data + (size_t)place.symbols * batches * data;
         const unsigned product = place.symbols / job.symbols.tiles_each;
@@ -250,33 +234,9 @@ __device__ inline void join_pieces(uint32_t (&y)[N][4]) {
     }
 }
 
-/* Is this output to be stored? */
-__device__ inline bool is_stored(const GemmJob &job, const Symbols::Place &place, unsigned row) {
-    return row < job.rows &&
-           (job.wanted == nullptr || job.wanted[(size_t)place.product * job.rows + row] != 0);
-}
-
-/* Stores 16 bytes of an output, `at` bytes behind the first one of its tile. */
-template <int W>
-__device__ void store_symbols(const GemmJob &job, const Symbols::Place &place, unsigned row,
-                              unsigned at, bool is_stored, uint32_t (&y)[4]) {
-    leave_dual_basis<W>(y, job.polynomial);
-    const uint64_t begin = place.begin + at;
-    if (!is_stored || begin >= place.bytes)
-        return;
-    uint8_t *p = job.c.at((size_t)place.product * job.rows + row, place.of_head) + begin;
-    const unsigned left = place.bytes - begin < 16 ? (unsigned)(place.bytes - begin) : 16;
-    if (left == 16 && (uintptr_t)p % 16 == 0)
-        store_vector<true>(p, y, job.accumulate);
-    else
-#pragma unroll
-        for (unsigned i = 0; 4 * i < left; i++)
-            store_bytes(p + 4 * i, left - 4 * i < 4 ? left - 4 * i : 4, y[i], job.accumulate);
-}
-
 /* Stores a warpgroup's outputs, whose parities are p. */
 template <class T, class Sync>
-__device__ void store_outputs(const GemmJob &job, const Place &place, const uint4 *sums,
+__device__ void store_outputs(const GemmJob &job, const TilePlace &place, const uint4 *sums,
                               uint8_t *planes, unsigned warpgroup, const Sync &sync_warpgroup) {
     constexpr int W = T::w;
     const unsigned thread = threadIdx.x % 128, lane = thread % 32;
@@ -292,6 +252,11 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
 #pragma unroll
     for (unsigned i = 0; i < outputs; i++)
         stored[i] = is_stored(job, to, row + i);
+    const auto store = [&](unsigned row, unsigned at, bool is_stored, uint32_t(&y)[4]) {
+        leave_dual_basis<W>(y, job.polynomial);
+        if (is_stored)
+            store_symbols(job, to, row, at, y);
+    };
     uint32_t y[T::pieces][4];
 #pragma unroll
     for (int k = 0; k < T::pieces; k++) {
@@ -313,7 +278,7 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
             join_symbols(x, z);
 #pragma unroll
             for (int k = 0; k < T::symbol_bytes; k++)
-                store_symbols<W>(job, to, row + i, at + 16 * k, stored[i], z[k]);
+                store(row + i, at + 16 * k, stored[i], z[k]);
         }
     } else {
         constexpr unsigned each = T::region_bytes / 16; /* threads of an output */
@@ -323,7 +288,7 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
         join_planes(planes + output * T::symbol_bytes * 256 + thread % each * 16 / T::symbol_bytes,
                     std::integral_constant<int, W>(), y[0]);
         sync_warpgroup();
-        store_symbols<W>(job, to, row, thread % each * 16, stored[0], y[0]);
+        store(row, thread % each * 16, stored[0], y[0]);
     }
 }
 
@@ -466,7 +431,8 @@ __global__ __launch_bounds__(128 * (Tile<W, LEVELS>::warpgroups + 1),
             else
                 add_part<T>(part, x, sums);
         }
-        store_outputs<T>(job, Place(job, tile), sums, planes, warpgroup, sync_warpgroup);
+        store_outputs<T>(job, TilePlace(tile, job.output_tiles, job.symbol_tiles), sums, planes,
+                         warpgroup, sync_warpgroup);
     }
 }
 

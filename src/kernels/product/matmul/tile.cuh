@@ -102,6 +102,46 @@ inline void set_regions(Regions &to, const gfk_regions *from, const uint8_t *hea
         to.pointers[i] = (uint8_t *)gfk_region_address(from, first + i);
 }
 
+/* A tile of a launch. Neighbouring blocks share tiles of symbols: eight tiles of symbols stand side
+ * by side, one further for each tile of outputs, so that no block always gets the tile of a product that
+ * takes the longest. */
+struct TilePlace {
+    unsigned outputs, symbols;
+
+    __device__ TilePlace(unsigned tile, unsigned output_tiles, unsigned symbol_tiles) {
+        constexpr unsigned side = 8;
+        const unsigned first = tile / (side * output_tiles) * side;
+        const unsigned left = symbol_tiles - first, width = left < side ? left : side;
+        const unsigned rest = tile % (side * output_tiles);
+        outputs = rest / width;
+        symbols = first + (rest + outputs) % width;
+    }
+};
+
+/* Is this output to be stored? */
+template <class J>
+__device__ bool is_stored(const J &job, const Symbols::Place &place, unsigned row) {
+    return row < job.rows &&
+           (job.wanted == nullptr || job.wanted[(size_t)place.product * job.rows + row] != 0);
+}
+
+/* Stores 16 bytes of an output, `at` bytes behind the first one of its tile. */
+template <class J>
+__device__ void store_symbols(const J &job, const Symbols::Place &place, unsigned row, unsigned at,
+                              const uint32_t (&y)[4]) {
+    const uint64_t begin = place.begin + at;
+    if (begin >= place.bytes)
+        return;
+    uint8_t *p = job.c.at((size_t)place.product * job.rows + row, place.of_head) + begin;
+    const unsigned left = place.bytes - begin < 16 ? (unsigned)(place.bytes - begin) : 16;
+    if (left == 16 && (uintptr_t)p % 16 == 0)
+        store_vector<true>(p, y, job.accumulate);
+    else
+#pragma unroll
+        for (unsigned i = 0; 4 * i < left; i++)
+            store_bytes(p + 4 * i, left - 4 * i < 4 ? left - 4 * i : 4, y[i], job.accumulate);
+}
+
 struct GemmJob {
     const uint8_t *matrix, *data; /* operands */
     Regions c;
