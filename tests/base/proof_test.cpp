@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How often calls prove that a polynomial is irreducible, and the list of fields that need no proof.
+// How often calls prove that a polynomial is irreducible; the list of fields that need no proof.
 #include <atomic>
 
 #include "host/base/field.h"

@@ -10,7 +10,7 @@
 
 /* Are the members in their ranges? */
 bool gfk_field_seems_valid(const gfk_field *field);
-/* Fields that need no proof: tests/base/proof_test.cpp has it. */
+/* Fields that need no proof when the library runs: tests/base/proof_test.cpp proves them. */
 enum { GFK_KNOWN_FIELDS = 10 };
 extern const gfk_field gfk_known_fields[GFK_KNOWN_FIELDS];
 

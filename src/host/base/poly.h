@@ -82,8 +82,8 @@ GFK_HOST_DEVICE gfk_barrett gfk_barrett_of(unsigned w, uint64_t polynomial) {
 
 /* 0: a and the polynomial have a common factor. */
 uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial);
-/* The smallest generator, found after a proof that the polynomial is irreducible; 0: it is reducible.
- * w is a power of two. */
+/* Proves that the polynomial is irreducible and finds the smallest generator; 0: the polynomial is
+ * reducible. w is a power of two. */
 uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial);
 
 /* ---- linear maps of symbols, by nibbles: products with one constant, squares ---------------- */
