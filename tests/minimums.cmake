@@ -4,6 +4,7 @@
 # number is for sanitizers, which run with --reduced.
 set(gfk_minimums
   "fields 8337609 293598"
+  "proofs 274 274"
   "api 654 550"
   "bmma_layout 86192 86192"
   "rs_matrix 5322 1634"

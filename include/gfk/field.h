@@ -34,7 +34,8 @@ typedef struct gfk_field {
  *
  * Returns SUCCESS; INVALID_ARGUMENT (field is NULL); NOT_SUPPORTED (another w); INVALID_ARGUMENT
  * (the polynomial's degree is not w); REDUCIBLE_POLYNOMIAL. On an error *field is unchanged.
- * Any thread. Takes about a microsecond. */
+ * Any thread. Takes less than a microsecond; the library has a list of well-known polynomials, which
+ * need no test. */
 GFK_API gfk_status gfk_field_init(gfk_field *field, unsigned w, uint64_t polynomial);
 
 /* Scalar arithmetic. Operands must be below 2^w: INVALID_CONSTANT otherwise. NULL pointers give

@@ -4,6 +4,7 @@
 #ifndef GFK_HOST_ARITHMETIC_H
 #define GFK_HOST_ARITHMETIC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <gfk/field.h>

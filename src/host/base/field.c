@@ -28,6 +28,27 @@ uint64_t gfk_usual_polynomial(unsigned w) {
     return w == 8 ? GFK_POLYNOMIAL_W8 : w == 16 ? GFK_POLYNOMIAL_W16 : GFK_POLYNOMIAL_W32;
 }
 
+const gfk_field gfk_known_fields[GFK_KNOWN_FIELDS] = {
+    {8, 2, GFK_POLYNOMIAL_W8},   /* GF-Complete, ISA-L, RAID 6, QR codes */
+    {8, 3, 0x11b},               /* AES */
+    {8, 2, 0x12d},               /* Data Matrix */
+    {8, 2, 0x187},               /* CCSDS */
+    {16, 2, GFK_POLYNOMIAL_W16}, /* GF-Complete, PAR2, RFC 5510 */
+    {16, 2, 0x1002d},            /* the smallest primitive one */
+    {32, 2, GFK_POLYNOMIAL_W32}, /* GF-Complete */
+    {32, 3, 0x10000008d},        /* the smallest irreducible one */
+    {32, 2, 0x1000000af},        /* the smallest primitive one */
+    {32, 2, 0x104c11db7},        /* the CRC of Ethernet */
+};
+
+/* 0: the polynomial is reducible. */
+static uint32_t generator_of(unsigned w, uint64_t polynomial) {
+    for (size_t i = 0; i < GFK_KNOWN_FIELDS; i++)
+        if (gfk_known_fields[i].polynomial == polynomial)
+            return gfk_known_fields[i].generator;
+    return gfk_poly_generator(w, polynomial);
+}
+
 gfk_status gfk_field_init(gfk_field *field, unsigned w, uint64_t polynomial) {
     if (field == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
@@ -37,19 +58,16 @@ gfk_status gfk_field_init(gfk_field *field, unsigned w, uint64_t polynomial) {
         polynomial = gfk_usual_polynomial(w);
     if (polynomial >> w != 1)
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (!gfk_poly_irreducible(w, polynomial))
+    const uint32_t generator = generator_of(w, polynomial);
+    if (generator == 0)
         return GFK_STATUS_REDUCIBLE_POLYNOMIAL;
-    field->w = w;
-    field->generator = gfk_poly_generator(w, polynomial);
-    field->polynomial = polynomial;
+    *field = (gfk_field){w, generator, polynomial};
     return GFK_STATUS_SUCCESS;
 }
 
 bool gfk_field_is_valid(const gfk_field *field) {
-    gfk_field again;
     return gfk_field_seems_valid(field) &&
-           gfk_field_init(&again, field->w, field->polynomial) == GFK_STATUS_SUCCESS &&
-           again.generator == field->generator;
+           generator_of(field->w, field->polynomial) == field->generator;
 }
 
 static gfk_status check(const gfk_field *field, uint32_t a, uint32_t b, const uint32_t *out) {

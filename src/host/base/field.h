@@ -10,7 +10,14 @@
 
 /* Are the members in their ranges? */
 bool gfk_field_seems_valid(const gfk_field *field);
-/* Is the field what gfk_field_init makes of its polynomial? Takes some microseconds. */
+/* Fields that need no proof when the library runs: tests/base/proof_test.cpp proves them. */
+enum { GFK_KNOWN_FIELDS = 10 };
+extern const gfk_field gfk_known_fields[GFK_KNOWN_FIELDS];
+
+/* Is the field what gfk_field_init makes of its polynomial? Fields that are not in the list above
+ * take a proof of about half a microsecond. A public function asks once and hands the field to
+ * functions that do not ask. Where such a function has a public twin, its name is that of the twin
+ * with the ending _proven. */
 bool gfk_field_is_valid(const gfk_field *field);
 bool gfk_field_contains(const gfk_field *field, uint32_t a);
 bool gfk_field_contains_all(const gfk_field *field, const uint32_t *elements, size_t count);

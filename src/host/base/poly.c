@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inverses, irreducibility and generators modulo a polynomial over GF(2). */
+/* Inverses and generators modulo a polynomial over GF(2). */
 #include "poly.h"
+
+#include <stdbool.h>
 
 static int degree(uint64_t a) {
     return a == 0 ? -1 : 63 - __builtin_clzll(a);
-}
-
-static uint64_t gcd(uint64_t a, uint64_t b) {
-    while (b != 0) {
-        while (degree(a) >= degree(b))
-            a ^= b << (degree(a) - degree(b));
-        uint64_t t = a;
-        a = b;
-        b = t;
-    }
-    return a;
 }
 
 uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial) {
@@ -35,7 +26,7 @@ uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial) {
         u ^= v << shift;
         g ^= h << shift;
     }
-    return u == 1 ? (uint32_t)g : 0; /* 0: a and the polynomial have a common factor */
+    return u == 1 ? (uint32_t)g : 0;
 }
 
 /* Squaring is linear. The two tests below square many times. */
@@ -50,14 +41,12 @@ static void square_by_nibbles(gfk_nibbles *square, unsigned w, uint64_t polynomi
 
 /* Rabin's test: x^(2^w) = x, and x^(2^(w/q)) - x has no common factor with the polynomial for any
  * prime q that divides w. As w is a power of two, 2 is the only such prime. */
-bool gfk_poly_irreducible(unsigned w, uint64_t polynomial) {
+static bool is_irreducible(const gfk_nibbles *square, unsigned w, uint64_t polynomial) {
     const uint32_t x = 2;
     uint32_t power = x;
-    gfk_nibbles square;
-    square_by_nibbles(&square, w, polynomial);
     for (unsigned i = 1; i <= w; i++) {
-        power = gfk_nibbles_times(&square, w, power);
-        if (i == w / 2 && gcd(polynomial, power ^ x) != 1)
+        power = gfk_nibbles_times(square, w, power);
+        if (i == w / 2 && gfk_poly_inverse(power ^ x, polynomial) == 0)
             return false;
     }
     return power == x;
@@ -82,6 +71,8 @@ static bool generates(uint32_t g, const gfk_nibbles *square, unsigned w, uint64_
 uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial) {
     gfk_nibbles square;
     square_by_nibbles(&square, w, polynomial);
+    if (!is_irreducible(&square, w, polynomial))
+        return 0;
     uint32_t g = 2;
     while (!generates(g, &square, w, polynomial))
         g++;

@@ -4,7 +4,6 @@
 #ifndef GFK_HOST_POLY_H
 #define GFK_HOST_POLY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __CUDACC__
@@ -81,9 +80,11 @@ GFK_HOST_DEVICE gfk_barrett gfk_barrett_of(unsigned w, uint64_t polynomial) {
     return barrett;
 }
 
-uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial);   /* a != 0 */
-bool gfk_poly_irreducible(unsigned w, uint64_t polynomial);   /* w a power of two */
-uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial); /* the smallest one */
+/* 0: a and the polynomial have a common factor. */
+uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial);
+/* Proves that the polynomial is irreducible and finds the smallest generator; 0: the polynomial is
+ * reducible. w is a power of two. */
+uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial);
 
 /* ---- linear maps of symbols, by nibbles: products with one constant, squares ---------------- */
 

@@ -61,7 +61,7 @@ gfk_status gfk_matrix_invert_batch(const gfk_field *field, size_t n, size_t coun
                                    gfk_matrix_record *records, uint32_t *pivots,
                                    const gfk_matmul_desc *desc, gfk_stream_t stream) {
     desc = gfk_matmul_desc_of(desc);
-    if (field == NULL || !gfk_field_is_valid(field) || n == 0 || desc == NULL)
+    if (!gfk_field_is_valid(field) || n == 0 || desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     size_t kernel = 0;
     while (kernel < KERNELS && (kernels[kernel].w != field->w || n > kernels[kernel].max_n))

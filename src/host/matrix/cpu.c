@@ -7,6 +7,7 @@
 #include "host/base/exchange.h"
 #include "host/base/status.h"
 #include "host/base/symbol.h"
+#include "host/product/matmul.h"
 
 static uint8_t *row_of(const gfk_elimination *e, size_t row) {
     return e->matrix + row * e->pitch;
@@ -100,8 +101,8 @@ static gfk_status find_pivots(const gfk_elimination *e, size_t first, size_t row
 static gfk_status multiply(const gfk_elimination *e, const gfk_matrix *a, uint8_t *from,
                            uint8_t *to, gfk_accumulate mode) {
     const gfk_regions b = {NULL, from, e->pitch}, c = {NULL, to, e->pitch};
-    return gfk_matmul(e->field, a, &b, &c, e->a->cols * e->symbol, mode, e->desc, e->workspace,
-                      e->workspace_bytes, NULL);
+    return gfk_matmul_proven(e->field, a, &b, &c, e->a->cols * e->symbol, mode, e->desc,
+                             e->workspace, e->workspace_bytes, NULL);
 }
 
 /* Moves a row's elements in the columns of `count` pivots to `to`; they become 0. */

@@ -40,8 +40,7 @@ typedef struct call {
  * device; only sizes if the workspace is NULL. */
 static gfk_status lay_out(call *c, request *r) {
     r->desc = gfk_matmul_desc_of(r->desc);
-    if (r->field == NULL || !gfk_field_is_valid(r->field) || r->a->rows == 0 || r->a->cols == 0 ||
-        r->desc == NULL)
+    if (!gfk_field_is_valid(r->field) || r->a->rows == 0 || r->a->cols == 0 || r->desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (r->a->rows > MOST_ROWS || r->a->cols > MOST_ROWS || r->a->rows > SIZE_MAX / 16 / r->a->cols)
         return GFK_STATUS_INVALID_SIZE;
@@ -65,11 +64,12 @@ static gfk_status lay_out(call *c, request *r) {
     const size_t group = rows < e->group ? rows : e->group;
     size_t multiply = 0, product = 0;
     RETURN_IF_ERROR(
-        gfk_matmul_workspace(field, rows, panel, cols * symbol, desc, &e->workspace_bytes));
+        gfk_matmul_workspace_proven(field, rows, panel, cols * symbol, desc, &e->workspace_bytes));
     if (!on_cpu)
-        RETURN_IF_ERROR(gfk_matmul_workspace(field, rows, group, cols * symbol, desc, &multiply));
+        RETURN_IF_ERROR(
+            gfk_matmul_workspace_proven(field, rows, group, cols * symbol, desc, &multiply));
     if (r->bytes != 0)
-        RETURN_IF_ERROR(gfk_matmul_workspace(field, rows, rows, r->bytes, desc, &product));
+        RETURN_IF_ERROR(gfk_matmul_workspace_proven(field, rows, rows, r->bytes, desc, &product));
     e->workspace_bytes = multiply > e->workspace_bytes ? multiply : e->workspace_bytes;
     e->workspace_bytes = product > e->workspace_bytes ? product : e->workspace_bytes;
     size_t used = 0;
@@ -166,8 +166,8 @@ static gfk_status multiply(const request *r, const call *c) {
     if (c->e.processors == 0) {
         if (r->record->status != GFK_STATUS_SUCCESS)
             return GFK_STATUS_SUCCESS;
-        return gfk_matmul(r->field, &c->inverse, r->b, r->x, r->bytes, GFK_SET, r->desc,
-                          c->e.workspace, c->e.workspace_bytes, NULL);
+        return gfk_matmul_proven(r->field, &c->inverse, r->b, r->x, r->bytes, GFK_SET, r->desc,
+                                 c->e.workspace, c->e.workspace_bytes, NULL);
     }
     return gfk_eliminate_multiply(&c->e, &c->inverse, r->b, r->x, r->bytes, GFK_SET,
                                   &r->record->status);

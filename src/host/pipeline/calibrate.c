@@ -191,7 +191,7 @@ static double kernel_rate(meter *t, const gfk_device_worker *worker, const gfk_f
     void *memory = NULL;
     double seconds = 1;
     (void)gfk_cauchy_matrix(field, SIDE, SIDE, t->matrix);
-    t->status = gfk_product_create(&product, field, SIDE, SIDE, t->matrix, &desc);
+    t->status = gfk_product_create_proven(&product, field, SIDE, SIDE, t->matrix, &desc);
     if (t->status == GFK_STATUS_SUCCESS)
         t->status = gfk_device_alloc(&memory, (size_t)2 * SIDE * KERNEL_BYTES);
     if (t->status == GFK_STATUS_SUCCESS)

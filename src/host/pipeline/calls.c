@@ -2,6 +2,7 @@
 /* The public calls: products, region multiply, and the products of a code. */
 #include <stdlib.h>
 
+#include "host/base/field.h"
 #include "host/rs/code.h"
 #include "pipeline.h"
 
@@ -18,6 +19,8 @@ gfk_status gfk_product_host(gfk_pipeline_t pipeline, const gfk_field *field, siz
                             size_t cols, const uint32_t *matrix, const gfk_regions *in,
                             const gfk_regions *out, size_t bytes, gfk_accumulate mode,
                             gfk_pipeline_report *report) {
+    if (!gfk_field_is_valid(field))
+        return GFK_STATUS_INVALID_ARGUMENT;
     gfk_request request = {.field = field,
                            .rows = rows,
                            .cols = cols,
@@ -28,9 +31,9 @@ gfk_status gfk_product_host(gfk_pipeline_t pipeline, const gfk_field *field, siz
     return run_in_mode(pipeline, &request, mode, report);
 }
 
-gfk_status gfk_matmul_host(gfk_pipeline_t pipeline, const gfk_field *field, const gfk_matrix *a,
-                           const gfk_regions *b, const gfk_regions *c, size_t bytes,
-                           gfk_accumulate mode, gfk_pipeline_report *report) {
+gfk_status gfk_matmul_host_proven(gfk_pipeline_t pipeline, const gfk_field *field,
+                                  const gfk_matrix *a, const gfk_regions *b, const gfk_regions *c,
+                                  size_t bytes, gfk_accumulate mode, gfk_pipeline_report *report) {
     if (a == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_request request = {.field = field,
@@ -43,9 +46,19 @@ gfk_status gfk_matmul_host(gfk_pipeline_t pipeline, const gfk_field *field, cons
     return run_in_mode(pipeline, &request, mode, report);
 }
 
+gfk_status gfk_matmul_host(gfk_pipeline_t pipeline, const gfk_field *field, const gfk_matrix *a,
+                           const gfk_regions *b, const gfk_regions *c, size_t bytes,
+                           gfk_accumulate mode, gfk_pipeline_report *report) {
+    return gfk_field_is_valid(field)
+               ? gfk_matmul_host_proven(pipeline, field, a, b, c, bytes, mode, report)
+               : GFK_STATUS_INVALID_ARGUMENT;
+}
+
 gfk_status gfk_region_multiply_host(gfk_pipeline_t pipeline, const gfk_field *field, uint32_t c,
                                     const void *src, void *dst, size_t bytes, gfk_accumulate mode,
                                     gfk_pipeline_report *report) {
+    if (!gfk_field_is_valid(field))
+        return GFK_STATUS_INVALID_ARGUMENT;
     const gfk_regions in = gfk_inputs_spaced(src, bytes);
     const gfk_regions out = {NULL, dst, bytes};
     gfk_request request = {.field = field,

@@ -173,6 +173,10 @@ static inline bool gfk_job_take(gfk_job *job, size_t want, size_t least, gfk_ran
 
 /* ---- what the files offer ------------------------------------------------------------------- */
 
+/* calls.c: of a field that has been proven: host/base/field.h. */
+gfk_status gfk_matmul_host_proven(gfk_pipeline_t pipeline, const gfk_field *field,
+                                  const gfk_matrix *a, const gfk_regions *b, const gfk_regions *c,
+                                  size_t bytes, gfk_accumulate mode, gfk_pipeline_report *report);
 /* run.c: every public call ends here. */
 gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
                             gfk_pipeline_report *report);

@@ -33,8 +33,8 @@ void gfk_product_cache_init(gfk_pipeline_t pipeline) {
 static gfk_status make_on(gfk_product_t *product, const gfk_cached_product *cached, int device) {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     desc.device = device;
-    return gfk_product_create(product, &cached->field, cached->rows, cached->cols, cached->matrix,
-                              &desc);
+    return gfk_product_create_proven(product, &cached->field, cached->rows, cached->cols,
+                                     cached->matrix, &desc);
 }
 
 gfk_status gfk_product_cache_find(gfk_pipeline_t pipeline, const gfk_request *r,

@@ -74,8 +74,8 @@ gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_matrix vectors;
     RETURN_IF_ERROR(make_factors(pipeline, &code->rule, &range, &vectors));
-    const gfk_status status = gfk_matmul_host(pipeline, &code->field, &vectors, sources, payloads,
-                                              code->bytes, GFK_SET, report);
+    const gfk_status status = gfk_matmul_host_proven(pipeline, &code->field, &vectors, sources,
+                                                     payloads, code->bytes, GFK_SET, report);
     free((void *)vectors.elements);
     return status;
 }
@@ -121,10 +121,10 @@ static gfk_status multiply_both(gfk_pipeline_t pipeline, const recoding *r,
     const gfk_regions rows = {NULL, made, row};
     if (made == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    RETURN_IF_ERROR(
-        gfk_matmul_host(pipeline, &code->field, factors, &r->vectors, &rows, row, GFK_SET, report));
-    return code->bytes != 0 ? gfk_matmul_host(pipeline, &code->field, factors, r->payloads,
-                                              r->new_payloads, code->bytes, GFK_SET, report)
+    RETURN_IF_ERROR(gfk_matmul_host_proven(pipeline, &code->field, factors, &r->vectors, &rows, row,
+                                           GFK_SET, report));
+    return code->bytes != 0 ? gfk_matmul_host_proven(pipeline, &code->field, factors, r->payloads,
+                                                     r->new_payloads, code->bytes, GFK_SET, report)
                             : GFK_STATUS_SUCCESS;
 }
 
@@ -263,8 +263,8 @@ static gfk_status run_check(decoding *d, const check *c) {
     for (size_t first = 0, count; first < c->count; first += count) {
         count = gfk_least(c->at_once, c->count - first);
         const gfk_matrix vectors = GFK_MATRIX_DENSE_INIT(c->vectors + first * row, count, n, n);
-        RETURN_IF_ERROR(gfk_matmul_host(d->pipeline, &d->code.field, &vectors, d->sources, &sums,
-                                        d->bytes, GFK_SET, NULL));
+        RETURN_IF_ERROR(gfk_matmul_host_proven(d->pipeline, &d->code.field, &vectors, d->sources,
+                                               &sums, d->bytes, GFK_SET, NULL));
         for (size_t i = 0; i < count; i++)
             if (memcmp(payloads.pointers[first + i], c->sums + i * d->bytes, d->bytes) != 0)
                 d->record.status = GFK_STATUS_CORRUPT;
@@ -294,8 +294,8 @@ static gfk_status decode(decoding *d, gfk_rlnc_decoder_t decoder, check *c) {
         return gfk_pipeline_idle(&d->report);
     RETURN_IF_ERROR(prepare_check(d, c));
     const gfk_regions from = choose(d, GFK_RLNC_INNOVATIVE);
-    RETURN_IF_ERROR(gfk_matmul_host(d->pipeline, &d->code.field, &factors, &from, &to, d->bytes,
-                                    GFK_SET, &d->report));
+    RETURN_IF_ERROR(gfk_matmul_host_proven(d->pipeline, &d->code.field, &factors, &from, &to,
+                                           d->bytes, GFK_SET, &d->report));
     return c->count != 0 ? run_check(d, c) : GFK_STATUS_SUCCESS;
 }
 

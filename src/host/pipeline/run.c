@@ -119,8 +119,8 @@ static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
 
 static gfk_status check_request(gfk_pipeline_t pipeline, const gfk_request *r,
                                 const gfk_pipeline_report *report) {
-    if (pipeline == NULL || r->field == NULL || (r->matrix == NULL && r->a == NULL) ||
-        r->in == NULL || r->out == NULL || r->rows == 0 || r->cols == 0 ||
+    if (pipeline == NULL || (r->matrix == NULL && r->a == NULL) || r->in == NULL ||
+        r->out == NULL || r->rows == 0 || r->cols == 0 ||
         (r->work == GFK_WORK_CHECK && r->differs == NULL) || gfk_report_is_misaligned(report))
         return GFK_STATUS_INVALID_ARGUMENT;
     const size_t most = SIZE_MAX / 32; /* neither elements nor the lists of regions wrap around */
@@ -201,8 +201,6 @@ static gfk_status run_checked(gfk_pipeline_t pipeline, const gfk_request *r,
 
 static gfk_status run_product(gfk_pipeline_t pipeline, const gfk_request *r,
                               gfk_pipeline_report *report) {
-    if (!gfk_field_is_valid(r->field))
-        return GFK_STATUS_INVALID_ARGUMENT;
     if (r->bytes % (r->field->w / 8) != 0)
         return GFK_STATUS_INVALID_SIZE;
     if (r->bytes != 0) {

@@ -32,6 +32,12 @@ typedef struct gfk_product_call {
     const uint32_t *unwanted;
 } gfk_product_call;
 
+/* Of a field that has been proven: host/base/field.h. */
+gfk_status gfk_product_query_proven(const gfk_field *field, size_t rows, size_t cols,
+                                    const gfk_product_desc *desc, gfk_product_info *info);
+gfk_status gfk_product_create_proven(gfk_product_t *product, const gfk_field *field, size_t rows,
+                                     size_t cols, const uint32_t *matrix,
+                                     const gfk_product_desc *desc);
 /* All checks of gfk_product_run except the check for overlaps. */
 gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions *in,
                                        const gfk_regions *out, size_t bytes, gfk_stream_t stream);

@@ -205,8 +205,7 @@ static gfk_status check(const gfk_field *field, const gfk_matrix *m) {
 /* ---- elements -------------------------------------------------------------------------------- */
 
 gfk_status gfk_generator_init(gfk_generator *g, const gfk_field *field, const gfk_matrix *matrix) {
-    if (field == NULL || matrix == NULL || matrix->rows == 0 || matrix->cols == 0 ||
-        !gfk_field_is_valid(field))
+    if (matrix == NULL || matrix->rows == 0 || matrix->cols == 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(check(field, matrix));
     g->field = *field;
@@ -264,7 +263,7 @@ void gfk_generator_fill(const gfk_generator *g, size_t row, size_t rows, size_t 
 
 gfk_status gfk_matrix_fill(const gfk_field *field, const gfk_matrix *matrix, uint32_t *out) {
     gfk_generator g;
-    if (out == NULL)
+    if (out == NULL || !gfk_field_is_valid(field))
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_generator_init(&g, field, matrix));
     if (matrix->rows > SIZE_MAX / sizeof *out / matrix->cols)

@@ -41,7 +41,7 @@ typedef struct gfk_generator {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Statuses as of gfk_matrix_fill; no allocation. */
+/* Statuses as of gfk_matrix_fill, of a field that has been proven; no allocation. */
 gfk_status gfk_generator_init(gfk_generator *g, const gfk_field *field, const gfk_matrix *matrix);
 /* Points [first, first + count) of the columns of CAUCHY, VANDERMONDE (with col_points) and PAR2,
  * and of the rows of CAUCHY and VANDERMONDE (with row_points). */

@@ -130,7 +130,7 @@ enum { MOST_SPACE = 1 << 16 };
 static gfk_status check_size(const gfk_matmul_call *call) {
     const gfk_field *field = call->field;
     const size_t rows = call->a->rows, cols = call->a->cols;
-    if (field == NULL || !gfk_field_is_valid(field) || rows == 0 || cols == 0)
+    if (rows == 0 || cols == 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     const size_t symbol = field->w / 8;
     return call->bytes % symbol != 0 || cols > SIZE_MAX / MOST_SPACE / symbol ||
@@ -193,8 +193,9 @@ static gfk_status plan_space(const gfk_matmul_desc *desc, gfk_matmul_call *call,
     return GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
-                                const gfk_matmul_desc *desc, size_t *workspace_bytes) {
+gfk_status gfk_matmul_workspace_proven(const gfk_field *field, size_t rows, size_t cols,
+                                       size_t bytes, const gfk_matmul_desc *desc,
+                                       size_t *workspace_bytes) {
     const gfk_matrix a = {.rows = rows, .cols = cols};
     gfk_matmul_call call = {.field = field, .a = &a, .bytes = bytes};
     desc = valid_desc(desc);
@@ -205,13 +206,20 @@ gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols
     return plan_space(desc, &call, workspace_bytes);
 }
 
+gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
+                                const gfk_matmul_desc *desc, size_t *workspace_bytes) {
+    return gfk_field_is_valid(field)
+               ? gfk_matmul_workspace_proven(field, rows, cols, bytes, desc, workspace_bytes)
+               : GFK_STATUS_INVALID_ARGUMENT;
+}
+
 gfk_status gfk_matmul_kernel_id(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
                                 const gfk_matmul_desc *desc, const char **id) {
     const gfk_matrix a = {.rows = rows, .cols = cols};
     gfk_matmul_call call = {.field = field, .a = &a, .bytes = bytes};
     int place;
     desc = valid_desc(desc);
-    if (id == NULL || desc == NULL)
+    if (id == NULL || desc == NULL || !gfk_field_is_valid(field))
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(check_size(&call));
     RETURN_IF_ERROR(find_kernel(desc, field, &call.kernel));
@@ -288,10 +296,10 @@ bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
             gfk_regions_touch(regions, count, bytes, m->col_points, m->cols * point));
 }
 
-gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
-                      const gfk_regions *c, size_t bytes, gfk_accumulate mode,
-                      const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,
-                      gfk_stream_t stream) {
+gfk_status gfk_matmul_proven(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
+                             const gfk_regions *c, size_t bytes, gfk_accumulate mode,
+                             const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,
+                             gfk_stream_t stream) {
     desc = valid_desc(desc);
     if (a == NULL || b == NULL || c == NULL || (mode != GFK_SET && mode != GFK_XOR) || desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
@@ -339,6 +347,15 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
     gfk_matmul_cpu_run(&call, 1, pool, threads);
     gfk_pool_release(pool);
     return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
+                      const gfk_regions *c, size_t bytes, gfk_accumulate mode,
+                      const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,
+                      gfk_stream_t stream) {
+    return gfk_field_is_valid(field) ? gfk_matmul_proven(field, a, b, c, bytes, mode, desc,
+                                                         workspace, workspace_bytes, stream)
+                                     : GFK_STATUS_INVALID_ARGUMENT;
 }
 
 /* ---- several products ------------------------------------------------------------------------- */

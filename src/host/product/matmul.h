@@ -83,10 +83,18 @@ const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc);
  * SUCCESS, INVALID_ARGUMENT, or INVALID_SIZE: the rows leave the address space. */
 gfk_status gfk_matmul_span(const void *elements, size_t rows, size_t cols, size_t stride,
                            size_t symbol, gfk_span *span);
+/* Of a field that has been proven: field.h. */
+gfk_status gfk_matmul_proven(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
+                             const gfk_regions *c, size_t bytes, gfk_accumulate mode,
+                             const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,
+                             gfk_stream_t stream);
+gfk_status gfk_matmul_workspace_proven(const gfk_field *field, size_t rows, size_t cols,
+                                       size_t bytes, const gfk_matmul_desc *desc,
+                                       size_t *workspace_bytes);
 /* Reads field, a, bytes, kernel and processors, and sets the plan. Sizes are the same for any number
  * of processors. SUCCESS, INVALID_ARGUMENT or INVALID_SIZE. */
 gfk_status gfk_matmul_make_plan(gfk_matmul_call *call);
-/* The checks of field, matrix and regions. Sets the bytes of a dense matrix in memory (0: generated)
+/* The checks of matrix and regions. Sets the bytes of a dense matrix in memory (0: generated)
  * and, if the matrix is generated, the call's generator to *generator. */
 gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator, size_t *matrix_bytes);
 /* Do the elements or the points, which the CPU reads while it writes regions, share a byte with one

@@ -157,7 +157,7 @@ static gfk_status begin(search *s, const gfk_field *field, size_t rows, size_t c
                   .none = GFK_STATUS_UNKNOWN_METHOD};
     int device;
     const char *reason;
-    if (!gfk_field_is_valid(field) || rows == 0 || cols == 0 || !is_valid(desc))
+    if (rows == 0 || cols == 0 || !is_valid(desc))
         return GFK_STATUS_INVALID_ARGUMENT;
     if (rows > SIZE_MAX / sizeof(uint32_t) / cols)
         return GFK_STATUS_INVALID_SIZE;
@@ -227,8 +227,8 @@ static gfk_status next_engine(search *s, gfk_product_info *info) {
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t cols,
-                             const gfk_product_desc *desc, gfk_product_info *info) {
+gfk_status gfk_product_query_proven(const gfk_field *field, size_t rows, size_t cols,
+                                    const gfk_product_desc *desc, gfk_product_info *info) {
     if (info == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     search s;
@@ -239,6 +239,12 @@ gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t cols,
         return status;
     *info = found;
     return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t cols,
+                             const gfk_product_desc *desc, gfk_product_info *info) {
+    return gfk_field_is_valid(field) ? gfk_product_query_proven(field, rows, cols, desc, info)
+                                     : GFK_STATUS_INVALID_ARGUMENT;
 }
 
 static gfk_status build(gfk_product_t p, const gfk_product_desc *desc) {
@@ -284,8 +290,9 @@ static gfk_status make(gfk_product_t *product, const search *s, const gfk_produc
     return status;
 }
 
-gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,
-                              size_t cols, const uint32_t *matrix, const gfk_product_desc *desc) {
+gfk_status gfk_product_create_proven(gfk_product_t *product, const gfk_field *field, size_t rows,
+                                     size_t cols, const uint32_t *matrix,
+                                     const gfk_product_desc *desc) {
     search s;
     if (product == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
@@ -310,6 +317,13 @@ gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, si
         if (failed == GFK_STATUS_SUCCESS)
             failed = status;
     }
+}
+
+gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,
+                              size_t cols, const uint32_t *matrix, const gfk_product_desc *desc) {
+    return gfk_field_is_valid(field)
+               ? gfk_product_create_proven(product, field, rows, cols, matrix, desc)
+               : GFK_STATUS_INVALID_ARGUMENT;
 }
 
 gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info *info) {

@@ -13,7 +13,7 @@ static const gfk_rlnc_desc defaults = GFK_RLNC_DESC_INIT;
 
 static gfk_status check_desc(const gfk_field *field, size_t n, size_t bytes,
                              const gfk_rlnc_desc *desc) {
-    if (field == NULL || !gfk_field_is_valid(field) || n == 0 || desc->size != sizeof *desc ||
+    if (!gfk_field_is_valid(field) || n == 0 || desc->size != sizeof *desc ||
         desc->device < GFK_CURRENT_DEVICE || (unsigned)desc->kind > GFK_RLNC_RFC8681 ||
         desc->density > (desc->kind == GFK_RLNC_PHILOX ? 256 : 16))
         return GFK_STATUS_INVALID_ARGUMENT;

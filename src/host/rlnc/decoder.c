@@ -79,8 +79,9 @@ static gfk_status find_workspace(struct gfk_rlnc_decoder *d) {
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         size_t space = 0;
         if (products[i].exists)
-            RETURN_IF_ERROR(gfk_matmul_workspace(&code->field, products[i].rows, products[i].cols,
-                                                 products[i].bytes, &desc, &space));
+            RETURN_IF_ERROR(gfk_matmul_workspace_proven(&code->field, products[i].rows,
+                                                        products[i].cols, products[i].bytes, &desc,
+                                                        &space));
         d->workspace_bytes = space > d->workspace_bytes ? space : d->workspace_bytes;
     }
     return GFK_STATUS_SUCCESS;

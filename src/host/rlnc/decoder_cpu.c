@@ -55,8 +55,8 @@ static gfk_status enter(generation *s, gfk_rlnc_decoder_t d, size_t lane, size_t
 
 static gfk_status multiply(const generation *s, const gfk_matrix *a, const gfk_regions *b,
                            const gfk_regions *c, size_t bytes, gfk_accumulate mode) {
-    return gfk_matmul(s->e.field, a, b, c, bytes, mode, &s->desc, s->e.workspace,
-                      s->e.workspace_bytes, NULL);
+    return gfk_matmul_proven(s->e.field, a, b, c, bytes, mode, &s->desc, s->e.workspace,
+                             s->e.workspace_bytes, NULL);
 }
 
 static bool is_zero(const uint8_t *p, size_t bytes) {

@@ -10,7 +10,7 @@
 static const gfk_rs_desc defaults = GFK_RS_DESC_INIT;
 
 gfk_status gfk_rs_check_shape(const gfk_field *field, size_t k, size_t m) {
-    if (!gfk_field_is_valid(field) || k == 0 || m == 0)
+    if (k == 0 || m == 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     const uint64_t elements = UINT64_C(1) << field->w;
     return k > elements || m > elements - k || k > SIZE_MAX / sizeof(uint32_t) / m
@@ -19,8 +19,8 @@ gfk_status gfk_rs_check_shape(const gfk_field *field, size_t k, size_t m) {
 }
 
 static gfk_status check_desc(const gfk_field *field, size_t k, size_t m, const gfk_rs_desc *desc) {
-    if (desc->size != sizeof *desc || (unsigned)desc->matrix > GFK_RS_CUSTOM ||
-        (desc->flags & ~GFK_RS_UNCHECKED) != 0 ||
+    if (!gfk_field_is_valid(field) || desc->size != sizeof *desc ||
+        (unsigned)desc->matrix > GFK_RS_CUSTOM || (desc->flags & ~GFK_RS_UNCHECKED) != 0 ||
         (desc->custom != NULL) != (desc->matrix == GFK_RS_CUSTOM))
         return GFK_STATUS_INVALID_ARGUMENT;
     return gfk_rs_check_shape(field, k, m);
@@ -30,7 +30,8 @@ static gfk_status fill_matrix(gfk_rs_t code, const gfk_rs_desc *desc) {
     const gfk_rs_info *info = &code->info;
     const size_t elements = info->k * info->m;
     if (desc->matrix != GFK_RS_CUSTOM)
-        return gfk_rs_fill_matrix(&info->field, desc->matrix, info->k, info->m, code->matrix);
+        return gfk_rs_fill_matrix_proven(&info->field, desc->matrix, info->k, info->m,
+                                         code->matrix);
     if (!gfk_field_contains_all(&info->field, desc->custom, elements))
         return GFK_STATUS_INVALID_CONSTANT;
     memcpy(code->matrix, desc->custom, elements * sizeof *code->matrix);
@@ -84,8 +85,8 @@ static gfk_status build(gfk_rs_t code, const gfk_rs_desc *desc) {
     RETURN_IF_ERROR(check_mds(code, desc));
     RETURN_IF_ERROR(gfk_arithmetic_create(&code->arithmetic, &info->field));
     RETURN_IF_ERROR(gfk_rs_points_create(code));
-    RETURN_IF_ERROR(gfk_product_create(&code->encoder, &info->field, info->m, info->k, code->matrix,
-                                       &desc->product));
+    RETURN_IF_ERROR(gfk_product_create_proven(&code->encoder, &info->field, info->m, info->k,
+                                              code->matrix, &desc->product));
     RETURN_IF_ERROR(gfk_product_get_info(code->encoder, &info->product));
     info->device = info->product.device;
     RETURN_IF_ERROR(keep_desc(code, &desc->product));

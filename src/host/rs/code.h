@@ -42,8 +42,11 @@ struct gfk_rs {
 
 /* ---- matrices: matrix.c, mds.c -------------------------------------------------------------- */
 
-/* code.c: INVALID_ARGUMENT: no such field, or a zero. INVALID_SIZE: the field is too small. */
+/* code.c: INVALID_ARGUMENT: a zero. INVALID_SIZE: the field is too small. */
 gfk_status gfk_rs_check_shape(const gfk_field *field, size_t k, size_t m);
+/* Of a field that has been proven: host/base/field.h. */
+gfk_status gfk_rs_fill_matrix_proven(const gfk_field *field, gfk_rs_matrix which, size_t k,
+                                     size_t m, uint32_t *matrix);
 /* Is every square submatrix of the m x k matrix regular? UNKNOWN if C(k + m, m) > 1,000,000. */
 gfk_status gfk_rs_check_mds(const gfk_field *field, size_t k, size_t m, const uint32_t *matrix,
                             gfk_rs_mds *mds);

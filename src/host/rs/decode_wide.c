@@ -12,6 +12,7 @@
 #include "host/base/sizes.h"
 #include "host/base/symbol.h"
 #include "host/device/device.h"
+#include "host/product/matmul.h"
 
 /* Matrices in one piece of memory; P is D S^-1. */
 enum { S, D, B, C, P, MATRICES };
@@ -58,10 +59,10 @@ static gfk_status lay_out(wide *x) {
     x->record_at = at;
     x->workspace_at = at + 256;
     RETURN_IF_ERROR(gfk_matrix_invert_workspace(field, x->rows[S], &x->desc, &workspace[0]));
-    RETURN_IF_ERROR(gfk_matmul_workspace(field, x->rows[D], x->cols[D], x->cols[S] * x->symbol,
-                                         &x->desc, &workspace[1]));
-    RETURN_IF_ERROR(gfk_matmul_workspace(field, x->rows[P], x->cols[P], x->cols[B] * x->symbol,
-                                         &x->desc, &workspace[2]));
+    RETURN_IF_ERROR(gfk_matmul_workspace_proven(field, x->rows[D], x->cols[D],
+                                                x->cols[S] * x->symbol, &x->desc, &workspace[1]));
+    RETURN_IF_ERROR(gfk_matmul_workspace_proven(field, x->rows[P], x->cols[P],
+                                                x->cols[B] * x->symbol, &x->desc, &workspace[2]));
     for (int i = 0; i < 3; i++)
         x->workspace = workspace[i] > x->workspace ? workspace[i] : x->workspace;
     x->bytes = x->workspace_at + x->workspace;
@@ -99,11 +100,12 @@ static gfk_status compute(const wide *x) {
     RETURN_IF_ERROR(gfk_matrix_invert(field, &s, x->memory + x->at[S], s.stride, record, NULL,
                                       &x->desc, workspace, x->workspace, x->stream));
     RETURN_IF_ERROR(gfk_matrix_wait(record, &x->desc, x->stream, &copy));
-    RETURN_IF_ERROR(gfk_matmul(field, &d, &s_rows, &p_rows, s_rows.stride, GFK_SET, &x->desc,
-                               workspace, x->workspace, x->stream));
-    return b_rows.stride == 0 ? GFK_STATUS_SUCCESS
-                              : gfk_matmul(field, &p, &b_rows, &c_rows, b_rows.stride, GFK_XOR,
-                                           &x->desc, workspace, x->workspace, x->stream);
+    RETURN_IF_ERROR(gfk_matmul_proven(field, &d, &s_rows, &p_rows, s_rows.stride, GFK_SET, &x->desc,
+                                      workspace, x->workspace, x->stream));
+    return b_rows.stride == 0
+               ? GFK_STATUS_SUCCESS
+               : gfk_matmul_proven(field, &p, &b_rows, &c_rows, b_rows.stride, GFK_XOR, &x->desc,
+                                   workspace, x->workspace, x->stream);
 }
 
 static gfk_status compute_on_device(wide *x) {

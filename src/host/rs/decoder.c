@@ -49,8 +49,8 @@ static gfk_status make_products(gfk_rs_decoder_t d, const gfk_field *field,
             for (size_t j = 0; j < rows; j++)
                 memcpy(part + j * cols, d->rebuild.matrix + (r * OUTS + j) * k + c * INS,
                        cols * sizeof *part);
-            status = gfk_product_create(&d->products[r * d->col_groups + c], field, rows, cols,
-                                        part, desc);
+            status = gfk_product_create_proven(&d->products[r * d->col_groups + c], field, rows,
+                                               cols, part, desc);
         }
     free(part);
     return status;

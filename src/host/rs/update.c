@@ -32,19 +32,20 @@ static gfk_status create_product(gfk_product_t *product, gfk_rs_t code, size_t i
         matrix[i] = code->matrix[i / cols * k + index];
     gfk_status status = GFK_STATUS_NOT_SUPPORTED;
     gfk_product_info info;
-    const bool chooses = desc->device >= 0 && desc->engine == NULL &&
-                         desc->family == GFK_ENGINE_AUTO && desc->method == GFK_METHOD_AUTO &&
-                         gfk_product_query(field, m, cols, desc, &info) == GFK_STATUS_SUCCESS &&
-                         info.engine->family != GFK_ENGINE_CLMAD;
+    const bool chooses =
+        desc->device >= 0 && desc->engine == NULL && desc->family == GFK_ENGINE_AUTO &&
+        desc->method == GFK_METHOD_AUTO &&
+        gfk_product_query_proven(field, m, cols, desc, &info) == GFK_STATUS_SUCCESS &&
+        info.engine->family != GFK_ENGINE_CLMAD;
     for (size_t i = 0; chooses && status != GFK_STATUS_SUCCESS && i < gfk_engine_count(); i++) {
         const gfk_engine_info *engine = gfk_engine_at(i);
         gfk_product_desc named = *desc;
         named.engine = engine->id;
         if (engine->w == field->w && engine->labels & GFK_ENGINE_ADDS_EQUAL_COLUMNS)
-            status = gfk_product_create(product, field, m, cols, matrix, &named);
+            status = gfk_product_create_proven(product, field, m, cols, matrix, &named);
     }
     if (status != GFK_STATUS_SUCCESS)
-        status = gfk_product_create(product, field, m, cols, matrix, desc);
+        status = gfk_product_create_proven(product, field, m, cols, matrix, desc);
     free(matrix);
     return status;
 }
@@ -95,8 +96,8 @@ gfk_status gfk_rs_delta_create(gfk_rs_t code) {
     desc.device = code->info.device;
     desc.check_pointers = code->product.check_pointers;
     RETURN_IF_ERROR(gfk_field_init(&bytes, 8, 0));
-    RETURN_IF_ERROR(gfk_product_create(&code->sum_of_two, &bytes, 1, 2, ones, &desc));
-    return gfk_product_create(&code->sum_into, &bytes, 1, 1, ones, &desc);
+    RETURN_IF_ERROR(gfk_product_create_proven(&code->sum_of_two, &bytes, 1, 2, ones, &desc));
+    return gfk_product_create_proven(&code->sum_into, &bytes, 1, 1, ones, &desc);
 }
 
 gfk_status gfk_rs_delta(gfk_rs_t code, const void *before, const void *after, void *delta,

@@ -252,8 +252,8 @@ static void make_product(size_t i, void *context) {
     const gfk_batch_plan *plan = &h->batch->plan;
     if (h->patterns->list[i].used)
         h->patterns->list[i].status =
-            gfk_product_create(&h->batch->products[i], &plan->field, plan->patterns[i].rows,
-                               plan->k, plan->patterns[i].matrix, &h->desc);
+            gfk_product_create_proven(&h->batch->products[i], &plan->field, plan->patterns[i].rows,
+                                      plan->k, plan->patterns[i].matrix, &h->desc);
 }
 
 static gfk_status make_on_host(gfk_rs_batch_t batch, const pattern_table *patterns) {

@@ -193,7 +193,7 @@ static gfk_status make_product(gfk_rs_t code, size_t rows, size_t cols, const ui
     gfk_product_desc desc;
     RETURN_IF_ERROR(gfk_rs_product_desc(code, NULL, &desc));
     const gfk_status status =
-        gfk_product_create(product, &code->info.field, rows, cols, matrix, &desc);
+        gfk_product_create_proven(product, &code->info.field, rows, cols, matrix, &desc);
     return status == GFK_STATUS_OUT_OF_MEMORY ? status : GFK_STATUS_SUCCESS;
 }
 

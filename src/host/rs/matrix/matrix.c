@@ -176,8 +176,8 @@ static gfk_status fill_computed(const gfk_field *field, gfk_rs_matrix which, siz
     return status;
 }
 
-gfk_status gfk_rs_fill_matrix(const gfk_field *field, gfk_rs_matrix which, size_t k, size_t m,
-                              uint32_t *matrix) {
+gfk_status gfk_rs_fill_matrix_proven(const gfk_field *field, gfk_rs_matrix which, size_t k,
+                                     size_t m, uint32_t *matrix) {
     if (matrix == NULL || (unsigned)which >= GFK_RS_CUSTOM)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_rs_check_shape(field, k, m));
@@ -189,4 +189,10 @@ gfk_status gfk_rs_fill_matrix(const gfk_field *field, gfk_rs_matrix which, size_
     if (which == GFK_RS_CAUCHY || which == GFK_RS_GEN_CAUCHY1) /* the same matrix */
         return gfk_cauchy_matrix(field, k, m, matrix);
     return fill_computed(field, which, k, m, matrix);
+}
+
+gfk_status gfk_rs_fill_matrix(const gfk_field *field, gfk_rs_matrix which, size_t k, size_t m,
+                              uint32_t *matrix) {
+    return gfk_field_is_valid(field) ? gfk_rs_fill_matrix_proven(field, which, k, m, matrix)
+                                     : GFK_STATUS_INVALID_ARGUMENT;
 }
