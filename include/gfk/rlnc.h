@@ -93,10 +93,11 @@ typedef struct gfk_rlnc_desc {
     bool systematic; /* packets 0 to n - 1 of a generation are the sources: their coding vectors are
                          unit vectors */
     uint64_t seed;   /* PHILOX */
+    const char *kernel; /* of the products, as of gfk_matmul_desc; NULL: the fastest ones */
 } gfk_rlnc_desc;
 
 #define GFK_RLNC_DESC_INIT                                                                         \
-    {sizeof(gfk_rlnc_desc), GFK_CURRENT_DEVICE, 0, false, GFK_RLNC_PHILOX, 0, false, 0}
+    {sizeof(gfk_rlnc_desc), GFK_CURRENT_DEVICE, 0, false, GFK_RLNC_PHILOX, 0, false, 0, NULL}
 
 /* An immutable object: the field, the size of a generation, the rule for coding vectors. */
 typedef struct gfk_rlnc *gfk_rlnc_t;

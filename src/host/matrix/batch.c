@@ -16,7 +16,7 @@ static const gfk_matrix_kernel_info kernels[] = {
 #define GFK_ELIMINATE_KERNEL(kernel, w, cc_min, cc_max)                                            \
     {"eliminate_w" #w "/" #kernel, w, 0, cc_min, cc_max},
 #include "kernels/matrix/shapes.def"
-#define GFK_MATMUL_KERNEL(kernel, w, levels, cc_min, cc_max, ...)                                  \
+#define GFK_MATMUL_KERNEL(kernel, FAMILY, w, levels, cc_min, cc_max, ...)                          \
     {GFK_MATMUL_KERNEL_ID(kernel, w), w, 0, cc_min, cc_max},
 #include "kernels/product/matmul/shapes.def"
 };
@@ -61,7 +61,7 @@ gfk_status gfk_matrix_invert_batch(const gfk_field *field, size_t n, size_t coun
                                    gfk_matrix_record *records, uint32_t *pivots,
                                    const gfk_matmul_desc *desc, gfk_stream_t stream) {
     desc = gfk_matmul_desc_of(desc);
-    if (!gfk_field_is_valid(field) || n == 0 || desc == NULL)
+    if (!gfk_field_is_valid(field) || n == 0 || desc == NULL || desc->kernel != NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     size_t kernel = 0;
     while (kernel < KERNELS && (kernels[kernel].w != field->w || n > kernels[kernel].max_n))

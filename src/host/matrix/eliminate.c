@@ -26,17 +26,27 @@ gfk_status gfk_eliminate(const gfk_elimination *e, const gfk_elimination_steps *
 
 gfk_status gfk_eliminate_multiply(const gfk_elimination *e, const gfk_matrix *a,
                                   const gfk_regions *b, const gfk_regions *c, size_t bytes,
-                                  gfk_accumulate mode, const uint32_t *condition) {
+                                  gfk_accumulate mode, bool in_place, const uint32_t *condition) {
     gfk_matmul_call call = {.field = e->field,
                             .a = a,
                             .b = b,
                             .c = c,
                             .bytes = bytes,
                             .accumulate = mode == GFK_XOR,
+                            .in_place = in_place,
                             .workspace = e->workspace,
-                            .processors = e->processors,
+                            .machine = e->machine,
                             .stream = e->stream,
+                            .kernel = e->kernel,
                             .condition = condition};
     RETURN_IF_ERROR(gfk_matmul_make_plan(&call));
     return gfk_matmul_run(&call);
+}
+
+gfk_status gfk_eliminate_space(const gfk_elimination *e, const gfk_matmul_desc *desc, size_t rows,
+                               size_t cols, size_t bytes, bool in_place, size_t *space) {
+    const gfk_matrix a = {.rows = rows, .cols = cols};
+    gfk_matmul_call call = {
+        .field = e->field, .a = &a, .bytes = bytes, .in_place = in_place, .kernel = e->kernel};
+    return gfk_matmul_space(desc, &call, space);
 }

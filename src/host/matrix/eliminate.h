@@ -9,6 +9,7 @@
 #include <gfk/matrix.h>
 
 #include "host/base/arithmetic.h"
+#include "host/product/matmul.h"
 
 enum {
     GFK_PANEL_BITS = 1024,     /* rows of a panel, times w */
@@ -20,7 +21,8 @@ typedef struct gfk_elimination {
     const gfk_matrix *a;
     const gfk_matmul_desc *desc;
     bool jordan; /* the rows above a panel are reduced too: for an inverse */
-    int processors;
+    gfk_matmul_machine machine;
+    const gfk_matmul_kernel *kernel; /* of matmuls; NULL: the fastest ones */
     gfk_stream_t stream;
     size_t symbol;                    /* bytes */
     size_t panel, group;              /* rows */
@@ -62,11 +64,14 @@ extern "C" {
 extern const gfk_elimination_steps gfk_eliminate_on_device; /* kernels/matrix */
 extern const gfk_elimination_steps gfk_eliminate_on_cpu;
 gfk_status gfk_eliminate(const gfk_elimination *e, const gfk_elimination_steps *steps);
-/* A matmul on the elimination's device, in its workspace and on its stream. Where *condition, in
- * memory of the device, is not 0, c stays untouched; NULL: no condition. */
+/* A matmul on the elimination's device, in its workspace and on its stream. in_place: c may overlap b. Where
+ * *condition, in memory of the device, is not 0, c stays untouched; NULL: no condition. */
 gfk_status gfk_eliminate_multiply(const gfk_elimination *e, const gfk_matrix *a,
                                   const gfk_regions *b, const gfk_regions *c, size_t bytes,
-                                  gfk_accumulate mode, const uint32_t *condition);
+                                  gfk_accumulate mode, bool in_place, const uint32_t *condition);
+/* The workspace of such a matmul; of the CPU where that is the descriptor's device. */
+gfk_status gfk_eliminate_space(const gfk_elimination *e, const gfk_matmul_desc *desc, size_t rows,
+                               size_t cols, size_t bytes, bool in_place, size_t *space);
 #ifdef __cplusplus
 }
 #endif

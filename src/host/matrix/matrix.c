@@ -53,6 +53,7 @@ static gfk_status lay_out(call *c, request *r) {
     const size_t panel = GFK_PANEL_BITS / w;
     gfk_elimination *const e = &c->e;
     e->field = field;
+    RETURN_IF_ERROR(gfk_matmul_find_kernel(desc->kernel, desc->device, field, &e->kernel));
     e->a = &c->a;
     e->desc = desc;
     e->jordan = r->what != RANK;
@@ -64,12 +65,11 @@ static gfk_status lay_out(call *c, request *r) {
     const size_t group = rows < e->group ? rows : e->group;
     size_t multiply = 0, product = 0;
     RETURN_IF_ERROR(
-        gfk_matmul_workspace_proven(field, rows, panel, cols * symbol, desc, &e->workspace_bytes));
+        gfk_eliminate_space(e, desc, rows, panel, cols * symbol, true, &e->workspace_bytes));
     if (!on_cpu)
-        RETURN_IF_ERROR(
-            gfk_matmul_workspace_proven(field, rows, group, cols * symbol, desc, &multiply));
+        RETURN_IF_ERROR(gfk_eliminate_space(e, desc, rows, group, cols * symbol, true, &multiply));
     if (r->bytes != 0)
-        RETURN_IF_ERROR(gfk_matmul_workspace_proven(field, rows, rows, r->bytes, desc, &product));
+        RETURN_IF_ERROR(gfk_eliminate_space(e, desc, rows, rows, r->bytes, false, &product));
     e->workspace_bytes = multiply > e->workspace_bytes ? multiply : e->workspace_bytes;
     e->workspace_bytes = product > e->workspace_bytes ? product : e->workspace_bytes;
     size_t used = 0;
@@ -163,13 +163,13 @@ static gfk_status check_spans(const request *r, const call *c, int place) {
 
 /* x = inverse * b where the record says SUCCESS. */
 static gfk_status multiply(const request *r, const call *c) {
-    if (c->e.processors == 0) {
+    if (c->e.machine.processors == 0) {
         if (r->record->status != GFK_STATUS_SUCCESS)
             return GFK_STATUS_SUCCESS;
         return gfk_matmul_proven(r->field, &c->inverse, r->b, r->x, r->bytes, GFK_SET, r->desc,
                                  c->e.workspace, c->e.workspace_bytes, NULL);
     }
-    return gfk_eliminate_multiply(&c->e, &c->inverse, r->b, r->x, r->bytes, GFK_SET,
+    return gfk_eliminate_multiply(&c->e, &c->inverse, r->b, r->x, r->bytes, GFK_SET, false,
                                   &r->record->status);
 }
 
@@ -185,7 +185,7 @@ static gfk_status run_request(request r) {
         return (unsigned)c.a.kind > GFK_MATRIX_RANDOM ? GFK_STATUS_INVALID_ARGUMENT
                                                       : GFK_STATUS_NOT_SUPPORTED;
     int place;
-    RETURN_IF_ERROR(gfk_matmul_find_place(r.desc, r.stream, &place, &c.e.processors));
+    RETURN_IF_ERROR(gfk_matmul_find_place(r.desc, r.stream, &place, &c.e.machine));
     RETURN_IF_ERROR(check_spans(&r, &c, place));
     const gfk_elimination_steps *steps = &gfk_eliminate_on_device;
     gfk_arithmetic arithmetic = {0};
@@ -237,9 +237,10 @@ gfk_status gfk_matrix_wait(const gfk_matrix_record *record, const gfk_matmul_des
     desc = gfk_matmul_desc_of(desc);
     if (record == NULL || copy == NULL || desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    int place, processors;
+    int place;
+    gfk_matmul_machine machine;
     gfk_matrix_record result;
-    RETURN_IF_ERROR(gfk_matmul_find_place(desc, stream, &place, &processors));
+    RETURN_IF_ERROR(gfk_matmul_find_place(desc, stream, &place, &machine));
     if (place == GFK_CPU) {
         result = *record;
     } else {

@@ -32,8 +32,8 @@ typedef struct device_run {
     gfk_device_worker *worker;
     gfk_job *job;
     gfk_product_t product;
-    gfk_matrix matrix; /* of a matmul, on the device */
-    int processors;
+    gfk_matrix matrix;      /* of a matmul, on the device */
+    gfk_matmul_call matmul; /* but for regions, stream and workspace */
     chunking chunks;
     atomic_int failure; /* a status, where one of the feeders had to stop */
 } device_run;
@@ -54,19 +54,22 @@ static size_t length_within(size_t limit, size_t regions) {
 }
 
 /* The bytes of device memory that a chunk takes beside its regions. */
-static size_t workspace_of(const gfk_job *job, size_t length) {
-    if (job->matmul == NULL)
+static size_t workspace_of(const device_run *r, size_t length) {
+    if (r->job->matmul == NULL)
         return 0;
-    gfk_matmul_call call = *job->matmul;
+    gfk_matmul_call call = r->matmul;
     call.bytes = length;
     return gfk_matmul_make_plan(&call) == GFK_STATUS_SUCCESS ? round_up(call.plan.space) : 0;
 }
 
-static size_t chunk_memory(const gfk_job *job, size_t length) {
-    return (job->in.count + job->out.count) * length + ALIGN + workspace_of(job, length);
+static size_t chunk_memory(const device_run *r, size_t length) {
+    const gfk_job *job = r->job;
+    return (job->in.count + job->out.count) * length + ALIGN + workspace_of(r, length);
 }
 
-static size_t most_length(const gfk_pipeline_info *info, const gfk_job *job, unsigned stages) {
+static size_t most_length(const device_run *r, unsigned stages) {
+    const gfk_job *job = r->job;
+    const gfk_pipeline_info *info = &job->pipeline->info;
     const size_t regions = job->in.count + job->out.count;
     const size_t staged = job->in.staged_count + job->out.staged_count;
     const size_t length = length_within(info->device_memory / stages, regions);
@@ -74,7 +77,7 @@ static size_t most_length(const gfk_pipeline_info *info, const gfk_job *job, uns
     size_t most = gfk_least(length, length_within(pinned, staged)) / ALIGN * ALIGN;
     if (job->matmul != NULL) /* the workspace grows with the length */
         for (most = gfk_least(most, round_up(job->bytes));
-             most != 0 && chunk_memory(job, most) > info->device_memory / stages;)
+             most != 0 && chunk_memory(r, most) > info->device_memory / stages;)
             most = (most - most / 8 - 1) / ALIGN * ALIGN;
     return most;
 }
@@ -86,13 +89,15 @@ static unsigned usual_stages(const gfk_job *job) {
 }
 
 /* False: the limits on memory do not allow a single chunk. */
-static bool plan_chunks(const gfk_pipeline_info *info, const gfk_job *job, chunking *c) {
+static bool plan_chunks(device_run *r) {
+    const gfk_job *job = r->job;
+    const gfk_pipeline_info *info = &job->pipeline->info;
     const size_t regions = job->in.count + job->out.count;
     const size_t staged = job->in.staged_count + job->out.staged_count;
     unsigned stages = info->streams ? info->streams : usual_stages(job);
-    size_t length = most_length(info, job, stages);
+    size_t length = most_length(r, stages);
     while (stages > 1 && length < LEAST_LENGTH)
-        length = most_length(info, job, --stages);
+        length = most_length(r, --stages);
     if (length == 0)
         return false;
     const bool staged_product = staged != 0 && job->matmul == NULL;
@@ -108,12 +113,12 @@ static bool plan_chunks(const gfk_pipeline_info *info, const gfk_job *job, chunk
     length = gfk_least(length, round_up(job->bytes));
     const size_t chunks = job->bytes / length + (job->bytes % length != 0);
     stages = (unsigned)gfk_least(stages, chunks);
-    *c = (chunking){.length = length,
-                    .least = gfk_least(length, least),
-                    .stages = stages,
-                    .feeders = (unsigned)gfk_least(stages, job->feeding),
-                    .memory = round_up(chunk_memory(job, length)),
-                    .pinned = staged * length + ALIGN};
+    r->chunks = (chunking){.length = length,
+                           .least = gfk_least(length, least),
+                           .stages = stages,
+                           .feeders = (unsigned)gfk_least(stages, job->feeding),
+                           .memory = round_up(chunk_memory(r, length)),
+                           .pinned = staged * length + ALIGN};
     return true;
 }
 
@@ -143,7 +148,10 @@ static gfk_status prepare_matmul(device_run *r) {
     const gfk_matmul_call *call = r->job->matmul;
     gfk_matrix *a = &r->matrix;
     *a = *call->a;
-    RETURN_IF_ERROR(gfk_device_processors(r->worker->device, &r->processors));
+    int place;
+    r->matmul = *call;
+    RETURN_IF_ERROR(gfk_matmul_resolve(r->worker->device, &place, &r->matmul.machine));
+    r->matmul.kernel = gfk_matmul_smallest_kernel(call->field->w, &r->matmul.machine);
     if (r->job->matrix_bytes == 0)
         return GFK_STATUS_SUCCESS;
     const size_t row = a->cols * (call->field->w / 8);
@@ -166,7 +174,7 @@ static gfk_status prepare(device_run *r) {
         RETURN_IF_ERROR(prepare_matmul(r));
     else
         RETURN_IF_ERROR(gfk_cached_product_on(r->job->cached, worker, &r->product));
-    if (!plan_chunks(&r->job->pipeline->info, r->job, &r->chunks))
+    if (!plan_chunks(r))
         return GFK_STATUS_OUT_OF_MEMORY;
     RETURN_IF_ERROR(grow_buffer(worker, &worker->memory, c->stages * c->memory));
     RETURN_IF_ERROR(grow_buffer(worker, &worker->pinned, c->stages * c->pinned));
@@ -245,14 +253,13 @@ static gfk_status order_product(const device_run *r, const gfk_stage *stage, con
 
 static gfk_status order_matmul(const device_run *r, const gfk_stage *stage, const layout *l) {
     const gfk_regions in = {NULL, l->in, l->pitch}, out = {NULL, l->out, l->pitch};
-    gfk_matmul_call call = *r->job->matmul;
+    gfk_matmul_call call = r->matmul;
     call.a = &r->matrix;
     call.b = &in;
     call.c = &out;
     call.bytes = stage->range.length;
     call.accumulate = r->job->work == GFK_WORK_XOR;
     call.workspace = l->mismatch + ALIGN;
-    call.processors = r->processors;
     call.stream = stage->stream;
     RETURN_IF_ERROR(gfk_matmul_make_plan(&call));
     return gfk_matmul_run(&call);

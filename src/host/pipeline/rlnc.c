@@ -337,7 +337,8 @@ gfk_status gfk_rlnc_decode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
     d.code.bytes = 0;
     d.code.desc.check_pointers = false;
     d.code.place = GFK_CPU;
-    d.code.processors = 0;
+    d.code.machine = (gfk_matmul_machine){0};
+    d.code.kernel = NULL;
     d.code.pool = pipeline->pool;
     d.code.threads = pipeline->info.threads;
     d.outcomes = malloc(count);

@@ -219,7 +219,6 @@ static gfk_status run_matmul(gfk_pipeline_t pipeline, const gfk_request *r,
     gfk_generator generator;
     size_t matrix_bytes;
     RETURN_IF_ERROR(gfk_matmul_check(&call, &generator, &matrix_bytes));
-    call.kernel = gfk_matmul_smallest_kernel(r->field->w);
     return run_checked(pipeline, r, &call, matrix_bytes, report);
 }
 

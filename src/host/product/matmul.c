@@ -18,46 +18,45 @@ static size_t fit(size_t budget, size_t bytes, size_t most) {
 enum { MOST_THREADS = 4096 };
 
 const gfk_matmul_kernel gfk_matmul_kernels[] = {
-#define GFK_MATMUL_KERNEL(kernel, w, levels, cc_min, cc_max, ...)                                  \
-    {GFK_MATMUL_KERNEL_ID(kernel, w), w, levels, __VA_ARGS__},
+#define GFK_MATMUL_KERNEL(kernel, FAMILY, w, ...)                                                  \
+    {GFK_MATMUL_KERNEL_ID(kernel, w), GFK_MATMUL_##FAMILY, w, __VA_ARGS__},
 #include "kernels/product/matmul/shapes.def"
 };
 
 enum { KERNELS = sizeof gfk_matmul_kernels / sizeof gfk_matmul_kernels[0] };
 
-const gfk_matmul_kernel *gfk_matmul_smallest_kernel(unsigned w) {
-    const gfk_matmul_kernel *kernel = gfk_matmul_kernels;
-    while (kernel->w != w)
-        kernel++;
-    return kernel;
+/* Of no machine, where only sizes are asked for, all kernels. */
+static bool runs(const gfk_matmul_machine *machine, size_t kernel) {
+    return machine->processors == 0 || machine->kernels >> kernel & 1;
 }
 
-static const gfk_matmul_desc *valid_desc(const gfk_matmul_desc *desc) {
+const gfk_matmul_kernel *gfk_matmul_smallest_kernel(unsigned w, const gfk_matmul_machine *machine) {
+    size_t i = 0;
+    while (i + 1 < KERNELS && !(gfk_matmul_kernels[i].w == w && runs(machine, i)))
+        i++;
+    return &gfk_matmul_kernels[i];
+}
+
+const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc) {
     static const gfk_matmul_desc default_desc = GFK_MATMUL_DESC_INIT;
     if (desc == NULL)
         return &default_desc;
     return desc->size == sizeof *desc && desc->device >= GFK_CURRENT_DEVICE ? desc : NULL;
 }
 
-const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc) {
-    desc = valid_desc(desc);
-    return desc != NULL && desc->kernel == NULL ? desc : NULL;
-}
-
-/* The kernel that the descriptor names, or NULL. */
-static gfk_status find_kernel(const gfk_matmul_desc *desc, const gfk_field *field,
-                              const gfk_matmul_kernel **kernel) {
+gfk_status gfk_matmul_find_kernel(const char *id, int device, const gfk_field *field,
+                                  const gfk_matmul_kernel **kernel) {
     *kernel = NULL;
-    if (desc->kernel == NULL)
+    if (id == NULL)
         return GFK_STATUS_SUCCESS;
     size_t i = 0;
-    while (i < KERNELS && strcmp(desc->kernel, gfk_matmul_kernels[i].id) != 0)
+    while (i < KERNELS && strcmp(id, gfk_matmul_kernels[i].id) != 0)
         i++;
     if (i == KERNELS)
         return GFK_STATUS_UNKNOWN_METHOD;
     *kernel = &gfk_matmul_kernels[i];
-    return (*kernel)->w == field->w && desc->device != GFK_CPU ? GFK_STATUS_SUCCESS
-                                                               : GFK_STATUS_INVALID_ARGUMENT;
+    return (*kernel)->w == field->w && device != GFK_CPU ? GFK_STATUS_SUCCESS
+                                                         : GFK_STATUS_INVALID_ARGUMENT;
 }
 
 /* Each level makes three products of halves out of four. */
@@ -83,30 +82,41 @@ static size_t fill_waves(size_t most, size_t symbol_tiles, size_t processors) {
 /* False: at most half a tile of outputs, or half a batch for each part. */
 static bool is_worth(const gfk_matmul_kernel *kernel, size_t rows, size_t cols) {
     const unsigned levels = kernel->levels, h = kernel->w >> levels;
-    return rows > GFK_MATMUL_TILE_BITS(levels) / h / 2 &&
-           cols > GFK_MATMUL_BATCH_BITS(levels) / h / 2;
+    return levels == 0 || (rows > GFK_MATMUL_TILE_BITS(levels) / h / 2 &&
+                           cols > GFK_MATMUL_BATCH_BITS(levels) / h / 2);
 }
 
-static void divide(gfk_matmul_plan *plan, const gfk_matmul_kernel *kernel, size_t rows, size_t cols,
-                   size_t processors) {
+static void divide(gfk_matmul_plan *plan, const gfk_matmul_call *call,
+                   const gfk_matmul_kernel *kernel) {
+    const bool clmad = kernel->family == GFK_MATMUL_CLMAD;
     const unsigned levels = kernel->levels, h = kernel->w >> levels;
-    const size_t tile_bits = GFK_MATMUL_TILE_BITS(levels), outputs = tile_bits / h;
-    const size_t batch_bits = GFK_MATMUL_BATCH_BITS(levels);
+    const size_t rows = call->a->rows, cols = call->a->cols, symbol = kernel->w / 8;
+    const size_t tile_bits = GFK_MATMUL_TILE_BITS(levels);
+    const size_t outputs = clmad ? GFK_MATMUL_CLMAD_OUTPUTS : tile_bits / h;
+    const size_t tile_bytes =
+        clmad ? GFK_MATMUL_CLMAD_BYTES : GFK_MATMUL_TILE_SYMBOLS * symbol; /* of a region */
+    const size_t batch_bits = clmad ? 256 : GFK_MATMUL_BATCH_BITS(levels);
     plan->kernel = kernel;
     plan->batches = parts_of(kernel) * gfk_divide_up(cols * h, batch_bits);
+    plan->symbol_tiles =
+        gfk_divide_up(call->bytes, tile_bytes) + gfk_divide_up(call->head.bytes, tile_bytes);
     plan->output_tiles = gfk_divide_up(rows, outputs);
-    plan->matrix_bytes = (levels == 0 ? 2 * outputs : tile_bits) * batch_bits / 8;
-    const size_t data = plan->batches * batch_bits / 8 * GFK_MATMUL_TILE_SYMBOLS;
+    plan->matrix_bytes =
+        clmad ? outputs * 32 : (levels == 0 ? 2 * outputs : tile_bits) * batch_bits / 8;
+    const size_t data =
+        clmad ? cols * tile_bytes : plan->batches * batch_bits / 8 * GFK_MATMUL_TILE_SYMBOLS;
     const size_t matrix = plan->batches * plan->matrix_bytes;
     plan->symbol_tiles_at_once = fit(GFK_MATMUL_PART_BYTES, data, plan->symbol_tiles);
     plan->output_tiles_at_once = levels == 0
                                      ? fit(GFK_MATMUL_PANEL_OUTPUTS, outputs, plan->output_tiles)
                                      : fit(GFK_MATMUL_PART_BYTES, matrix, plan->output_tiles);
-    plan->data_space = plan->symbol_tiles_at_once * data;
+    /* CLMAD reads the inputs where they are. */
+    plan->data_space = clmad && !call->in_place ? 0 : plan->symbol_tiles_at_once * data;
     plan->matrix_space = plan->output_tiles_at_once * matrix;
     if (levels > 0 && plan->output_tiles_at_once < plan->output_tiles)
         plan->output_tiles_at_once =
-            fill_waves(plan->output_tiles_at_once, plan->symbol_tiles_at_once, processors);
+            fill_waves(plan->output_tiles_at_once, plan->symbol_tiles_at_once,
+                       call->machine.processors > 0 ? (size_t)call->machine.processors : 1);
 }
 
 /* About the microseconds that multiprocessors as of an H200 take for so many products. */
@@ -142,29 +152,27 @@ static gfk_status check_size(const gfk_matmul_call *call) {
 /* The plan of each of so many products of one shape. */
 static gfk_status make_plan(gfk_matmul_call *call, size_t products) {
     RETURN_IF_ERROR(check_size(call));
-    const unsigned w = call->field->w;
     const size_t rows = call->a->rows, cols = call->a->cols;
-    const size_t processors = call->processors > 0 ? (size_t)call->processors : 1;
+    const size_t processors = call->machine.processors > 0 ? (size_t)call->machine.processors : 1;
     gfk_matmul_plan plan = {.products = 1}, best = plan;
-    plan.symbol_tiles = gfk_divide_up(call->bytes / (w / 8), GFK_MATMUL_TILE_SYMBOLS) +
-                        gfk_divide_up(call->head.bytes / (w / 8), GFK_MATMUL_TILE_SYMBOLS);
     double least = 0;
     size_t data = 0, matrix = 0; /* for any kernel: a smaller call needs no more */
     for (size_t i = 0; i < KERNELS; i++) {
         const gfk_matmul_kernel *kernel = &gfk_matmul_kernels[i];
-        if (call->kernel != NULL
-                ? kernel != call->kernel
-                : kernel->w != w || (kernel->levels > 0 && !is_worth(kernel, rows, cols)))
+        if (call->kernel != NULL ? kernel != call->kernel
+                                 : kernel->w != call->field->w || !is_worth(kernel, rows, cols))
             continue;
-        divide(&plan, kernel, rows, cols, processors);
+        divide(&plan, call, kernel);
         const double time = time_of(&plan, products, processors);
         data = plan.data_space > data ? plan.data_space : data;
         matrix = plan.matrix_space > matrix ? plan.matrix_space : matrix;
-        if (best.kernel == NULL || time < least) {
+        if (runs(&call->machine, i) && (best.kernel == NULL || time < least)) {
             least = time;
             best = plan;
         }
     }
+    if (best.kernel == NULL)
+        return GFK_STATUS_NOT_SUPPORTED;
     best.data_space = data;
     best.matrix_space = matrix;
     best.space = data + matrix + gfk_round_up((rows + cols) * sizeof(uint32_t), 256);
@@ -180,8 +188,7 @@ size_t gfk_matmul_threads(unsigned threads) {
     return threads != 0 ? fit(threads, 1, MOST_THREADS) : gfk_usable_cores();
 }
 
-/* The workspace of a call, whose plan is made if it is of a device. */
-static gfk_status plan_space(const gfk_matmul_desc *desc, gfk_matmul_call *call, size_t *space) {
+gfk_status gfk_matmul_space(const gfk_matmul_desc *desc, gfk_matmul_call *call, size_t *space) {
     if (desc->device == GFK_CPU) {
         RETURN_IF_ERROR(check_size(call));
         *space =
@@ -198,12 +205,12 @@ gfk_status gfk_matmul_workspace_proven(const gfk_field *field, size_t rows, size
                                        size_t *workspace_bytes) {
     const gfk_matrix a = {.rows = rows, .cols = cols};
     gfk_matmul_call call = {.field = field, .a = &a, .bytes = bytes};
-    desc = valid_desc(desc);
+    desc = gfk_matmul_desc_of(desc);
     if (workspace_bytes == NULL || desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(check_size(&call));
-    RETURN_IF_ERROR(find_kernel(desc, field, &call.kernel));
-    return plan_space(desc, &call, workspace_bytes);
+    RETURN_IF_ERROR(gfk_matmul_find_kernel(desc->kernel, desc->device, field, &call.kernel));
+    return gfk_matmul_space(desc, &call, workspace_bytes);
 }
 
 gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
@@ -218,12 +225,12 @@ gfk_status gfk_matmul_kernel_id(const gfk_field *field, size_t rows, size_t cols
     const gfk_matrix a = {.rows = rows, .cols = cols};
     gfk_matmul_call call = {.field = field, .a = &a, .bytes = bytes};
     int place;
-    desc = valid_desc(desc);
+    desc = gfk_matmul_desc_of(desc);
     if (id == NULL || desc == NULL || !gfk_field_is_valid(field))
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(check_size(&call));
-    RETURN_IF_ERROR(find_kernel(desc, field, &call.kernel));
-    RETURN_IF_ERROR(gfk_matmul_find_place(desc, NULL, &place, &call.processors));
+    RETURN_IF_ERROR(gfk_matmul_find_kernel(desc->kernel, desc->device, field, &call.kernel));
+    RETURN_IF_ERROR(gfk_matmul_find_place(desc, NULL, &place, &call.machine));
     if (place != GFK_CPU)
         RETURN_IF_ERROR(gfk_matmul_make_plan(&call));
     *id = place != GFK_CPU ? call.plan.kernel->id : NULL;
@@ -260,24 +267,44 @@ gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator, siz
     return gfk_regions_check(call->c, a->rows, call->bytes);
 }
 
-gfk_status gfk_matmul_check_device(int device, const char **reason) {
-    return gfk_device_check(90, 90, 0, device, reason);
+/* The lines of the list that the device runs. */
+static gfk_status find_kernels(int device, uint32_t *kernels, const char **reason) {
+    int cc;
+    *kernels = 0;
+    RETURN_IF_ERROR(gfk_device_check(0, 0, 0, device, reason));
+    RETURN_IF_ERROR(gfk_device_capability(device, &cc));
+    for (size_t i = 0; i < KERNELS; i++) {
+        const gfk_matmul_kernel *const kernel = &gfk_matmul_kernels[i];
+        if ((unsigned)cc >= kernel->cc_min &&
+            (kernel->cc_max == 0 || (unsigned)cc <= kernel->cc_max) && gfk_matmul_is_built(kernel))
+            *kernels |= (uint32_t)1 << i;
+    }
+    *reason = *kernels != 0 ? NULL
+              : cc < 80
+                  ? "a matmul needs compute capability 8.0"
+                  : "this build has matmuls for compute capability 9.0 alone: needs nvcc 13.3";
+    return *kernels != 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
 }
 
-gfk_status gfk_matmul_resolve(int device, int *place, int *processors) {
+gfk_status gfk_matmul_check_device(int device, const char **reason) {
+    uint32_t kernels;
+    return find_kernels(device, &kernels, reason);
+}
+
+gfk_status gfk_matmul_resolve(int device, int *place, gfk_matmul_machine *machine) {
     const char *reason;
     *place = GFK_CPU;
-    *processors = 0;
+    *machine = (gfk_matmul_machine){0};
     if (device == GFK_CPU)
         return GFK_STATUS_SUCCESS;
     RETURN_IF_ERROR(gfk_device_resolve(device, place, &reason));
-    RETURN_IF_ERROR(gfk_matmul_check_device(*place, &reason));
-    return gfk_device_processors(*place, processors);
+    RETURN_IF_ERROR(find_kernels(*place, &machine->kernels, &reason));
+    return gfk_device_processors(*place, &machine->processors);
 }
 
 gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *place,
-                                 int *processors) {
-    RETURN_IF_ERROR(gfk_matmul_resolve(desc->device, place, processors));
+                                 gfk_matmul_machine *machine) {
+    RETURN_IF_ERROR(gfk_matmul_resolve(desc->device, place, machine));
     return gfk_device_check_stream(*place, stream);
 }
 
@@ -300,7 +327,7 @@ gfk_status gfk_matmul_proven(const gfk_field *field, const gfk_matrix *a, const 
                              const gfk_regions *c, size_t bytes, gfk_accumulate mode,
                              const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,
                              gfk_stream_t stream) {
-    desc = valid_desc(desc);
+    desc = gfk_matmul_desc_of(desc);
     if (a == NULL || b == NULL || c == NULL || (mode != GFK_SET && mode != GFK_XOR) || desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_matmul_call call = {.field = field,
@@ -314,12 +341,12 @@ gfk_status gfk_matmul_proven(const gfk_field *field, const gfk_matrix *a, const 
     size_t length, space;
     gfk_generator generator;
     RETURN_IF_ERROR(gfk_matmul_check(&call, &generator, &length));
-    RETURN_IF_ERROR(find_kernel(desc, field, &call.kernel));
+    RETURN_IF_ERROR(gfk_matmul_find_kernel(desc->kernel, desc->device, field, &call.kernel));
     int device;
-    RETURN_IF_ERROR(gfk_matmul_find_place(desc, stream, &device, &call.processors));
+    RETURN_IF_ERROR(gfk_matmul_find_place(desc, stream, &device, &call.machine));
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(plan_space(desc, &call, &space));
+    RETURN_IF_ERROR(gfk_matmul_space(desc, &call, &space));
     if (workspace == NULL || workspace_bytes < space)
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if ((uintptr_t)workspace % 256 != 0)
@@ -363,7 +390,7 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
 gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t threads,
                                  size_t *space) {
     gfk_matmul_plan *const plan = &call->plan;
-    if (call->processors == 0) {
+    if (call->machine.processors == 0) {
         RETURN_IF_ERROR(check_size(call));
         const size_t head =
             gfk_matmul_cpu_space(call->a->rows, call->head.bytes, products, threads);
@@ -417,7 +444,7 @@ void gfk_matmul_set_part(gfk_matmul_part *p, const gfk_matmul_call *batch, size_
 
 gfk_status gfk_matmul_run_batch(const gfk_matmul_call *call, size_t products, gfk_pool *pool,
                                 size_t threads) {
-    if (call->processors == 0) {
+    if (call->machine.processors == 0) {
         const gfk_matmul_head *const head = &call->head;
         const gfk_regions b = gfk_inputs_spaced(head->b, head->b_stride);
         const gfk_regions c = {NULL, head->c, head->c_stride};

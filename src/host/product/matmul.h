@@ -9,22 +9,29 @@
 #include "host/base/sizes.h"
 #include "host/base/threads.h"
 
-/* The kernels compute tiles of so many bits of outputs by 256 symbols, and take the inputs in batches
- * of so many bits. */
+/* The kernels on warpgroup MMAs compute tiles of so many bits of outputs by 256 symbols, and take the inputs
+ * in batches of so many bits. Those on the carry-less multiply-add compute tiles of 32 outputs by 512 bytes,
+ * and a batch is 256 bits of inputs. */
 #define GFK_MATMUL_TILE_BITS(levels) ((levels) == 0 ? 128 : 192)
 #define GFK_MATMUL_BATCH_BITS(levels) ((levels) == 0 ? 1024 : 512)
 enum {
     GFK_MATMUL_TILE_SYMBOLS = 256,
+    GFK_MATMUL_CLMAD_OUTPUTS = 32,
+    GFK_MATMUL_CLMAD_BYTES = 512,
     GFK_MATMUL_PART_BYTES = 1 << 30, /* of either operand that are prepared at a time */
     GFK_MATMUL_PANEL_OUTPUTS = 4096, /* without levels: that are prepared at a time */
     GFK_MATMUL_MOST_POINTERS = 1024  /* to regions, of one launch */
 };
 
+typedef enum gfk_matmul_family { GFK_MATMUL_WGMMA, GFK_MATMUL_CLMAD } gfk_matmul_family;
+
 /* A line of kernels/product/matmul/shapes.def. */
 typedef struct gfk_matmul_kernel {
     const char *id;
+    gfk_matmul_family family;
     unsigned w;
-    unsigned levels;                       /* of divisions of the elements into halves */
+    unsigned levels; /* of divisions of the elements into halves */
+    unsigned cc_min, cc_max;
     double call, batch, end, data, matrix; /* microseconds */
 } gfk_matmul_kernel;
 
@@ -51,6 +58,12 @@ typedef struct gfk_matmul_head {
     size_t bytes; /* of a region; 0: there is no head */
 } gfk_matmul_head;
 
+/* What does the work of a call. */
+typedef struct gfk_matmul_machine {
+    int processors; /* multiprocessors; 0: the CPU, or, where only sizes are asked for, any device */
+    uint32_t kernels; /* bit i: the device runs line i of the list */
+} gfk_matmul_machine;
+
 typedef struct gfk_matmul_call {
     const gfk_field *field;
     const gfk_matrix *a;
@@ -59,8 +72,9 @@ typedef struct gfk_matmul_call {
     size_t bytes;
     gfk_matmul_head head;
     bool accumulate;
+    bool in_place; /* c may overlap b, which is evenly spaced; there is one product, and no head */
     uint8_t *workspace;
-    int processors;
+    gfk_matmul_machine machine;
     gfk_stream_t stream;
     const gfk_matmul_kernel *kernel; /* that the plan must have; NULL: the fastest one */
     gfk_matmul_plan plan;
@@ -73,12 +87,15 @@ typedef struct gfk_matmul_call {
 extern "C" {
 #endif
 extern const gfk_matmul_kernel gfk_matmul_kernels[]; /* all lines */
-/* Of a width, the kernel that takes the least memory, and more time. */
-const gfk_matmul_kernel *gfk_matmul_smallest_kernel(unsigned w);
+/* Of a width, the first line that the machine runs: it takes the least memory, and more time. */
+const gfk_matmul_kernel *gfk_matmul_smallest_kernel(unsigned w, const gfk_matmul_machine *machine);
 
-/* The descriptor of a call that takes no kernel's id, or the default one for NULL; NULL if it is not
- * valid. */
+/* The descriptor, or the default one for NULL; NULL if it is not valid. */
 const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc);
+/* The kernel that a descriptor names for a device; NULL for NULL. UNKNOWN_METHOD, or INVALID_ARGUMENT: it is of
+ * another width, or the device is GFK_CPU. */
+gfk_status gfk_matmul_find_kernel(const char *id, int device, const gfk_field *field,
+                                  const gfk_matmul_kernel **kernel);
 /* The memory from the first to the last element of rows that begin `stride` elements apart.
  * SUCCESS, INVALID_ARGUMENT, or INVALID_SIZE: the rows leave the address space. */
 gfk_status gfk_matmul_span(const void *elements, size_t rows, size_t cols, size_t stride,
@@ -91,8 +108,8 @@ gfk_status gfk_matmul_proven(const gfk_field *field, const gfk_matrix *a, const 
 gfk_status gfk_matmul_workspace_proven(const gfk_field *field, size_t rows, size_t cols,
                                        size_t bytes, const gfk_matmul_desc *desc,
                                        size_t *workspace_bytes);
-/* Reads field, a, bytes, kernel and processors, and sets the plan. Sizes are the same for any number
- * of processors. SUCCESS, INVALID_ARGUMENT or INVALID_SIZE. */
+/* Reads field, a, bytes, in_place, kernel and machine, and sets the plan. Sizes are the same for any
+ * machine. SUCCESS, INVALID_ARGUMENT, INVALID_SIZE, or NOT_SUPPORTED: the machine does not run the kernel. */
 gfk_status gfk_matmul_make_plan(gfk_matmul_call *call);
 /* The checks of matrix and regions. Sets the bytes of a dense matrix in memory (0: generated)
  * and, if the matrix is generated, the call's generator to *generator. */
@@ -103,22 +120,24 @@ bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
                                const gfk_regions *regions, size_t count, size_t bytes);
 /* Has the device kernels for a matmul? NOT_SUPPORTED: *reason says why not. */
 gfk_status gfk_matmul_check_device(int device, const char **reason);
-/* The place that a descriptor's device number means, GFK_CPU or a device with kernels for a matmul, and
- * its number of multiprocessors, 0 for the CPU. */
-gfk_status gfk_matmul_resolve(int device, int *place, int *processors);
+/* The place that a descriptor's device number means, GFK_CPU or a device with kernels for a matmul. */
+gfk_status gfk_matmul_resolve(int device, int *place, gfk_matmul_machine *machine);
+/* Is the line of the list in this build? */
+bool gfk_matmul_is_built(const gfk_matmul_kernel *kernel);
+/* The workspace of a call, whose plan is made if it is of a device. */
+gfk_status gfk_matmul_space(const gfk_matmul_desc *desc, gfk_matmul_call *call, size_t *space);
 /* The number of threads that a descriptor means, where 0 is one for each core. */
 size_t gfk_matmul_threads(unsigned threads);
-/* Where a call works: GFK_CPU, or the current device and its number of multiprocessors. */
+/* Where a call works: GFK_CPU, or the current device. */
 gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *place,
-                                 int *processors);
-/* Asynchronous, with the call's plan. b may overlap c if all symbols are in one part. NOT_SUPPORTED in a library without
- * code for warpgroup MMAs. */
+                                 gfk_matmul_machine *machine);
+/* Asynchronous, with the call's plan. */
 gfk_status gfk_matmul_run(const gfk_matmul_call *call);
 
 /* Several products with dense matrices of one shape. The matrices have a->rows rows each and follow
- * each other, and so do the regions of b and of c, and of the head. Where call->processors is 0 the
+ * each other, and so do the regions of b and of c, and of the head. Where call->machine.processors is 0 the
  * place is the CPU, which uses so many threads of the pool; threads is 1 if there is no pool.
- * plan_batch reads field, a, bytes, head.bytes and processors; sets the call's plan, and *space to the
+ * plan_batch reads field, a, bytes, head.bytes and machine; sets the call's plan, and *space to the
  * bytes that the workspace needs. */
 gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t threads,
                                  size_t *space);

@@ -4,6 +4,7 @@
 #define GFK_HOST_RLNC_CODE_H
 
 #include "host/base/threads.h"
+#include "host/product/matmul.h"
 #include "vectors.h"
 
 struct gfk_rlnc {
@@ -11,9 +12,10 @@ struct gfk_rlnc {
     size_t n, bytes;
     gfk_rlnc_desc desc; /* density: not 0 */
     int place;          /* GFK_CPU or a device's number */
-    int processors;     /* of the device */
-    gfk_pool *pool;     /* on the CPU; NULL for one thread */
-    size_t threads;     /* on the CPU */
+    gfk_matmul_machine machine;
+    const gfk_matmul_kernel *kernel; /* of products; NULL: the fastest ones */
+    gfk_pool *pool;                  /* on the CPU; NULL for one thread */
+    size_t threads;                  /* on the CPU */
     gfk_rlnc_rule rule;
 };
 

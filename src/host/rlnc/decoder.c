@@ -48,7 +48,8 @@ gfk_status gfk_rlnc_plan_products(const struct gfk_rlnc_decoder *d, gfk_matmul_c
         call[i] = (gfk_matmul_call){.field = &code->field,
                                     .a = &a[i],
                                     .bytes = code->bytes,
-                                    .processors = code->processors};
+                                    .machine = code->machine,
+                                    .kernel = code->kernel};
         if (a[i].rows == 0 || code->bytes == 0)
             continue;
         RETURN_IF_ERROR(gfk_matmul_plan_batch(&call[i], d->group, 1, &bytes));
@@ -65,13 +66,15 @@ static gfk_status find_workspace(struct gfk_rlnc_decoder *d) {
     const gfk_matmul_desc desc = {.size = sizeof desc,
                                   .device = code->place,
                                   .threads = d->lanes == 1 ? (unsigned)code->threads : 1};
+    const gfk_elimination e = {.field = &code->field, .kernel = code->kernel};
+    const bool eliminates = d->kernel == GFK_RLNC_NO_KERNEL;
     const struct {
         size_t rows, cols, bytes;
-        bool exists;
-    } products[] = {{d->panel, n, n * d->symbol, d->kernel == GFK_RLNC_NO_KERNEL},
-                    {d->rows, d->panel, n * d->symbol, d->kernel == GFK_RLNC_NO_KERNEL},
-                    {n, n, code->bytes, on_cpu},
-                    {d->spare + 1, n, code->bytes, on_cpu}};
+        bool exists, in_place;
+    } products[] = {{d->panel, n, n * d->symbol, eliminates, true},
+                    {d->rows, d->panel, n * d->symbol, eliminates, true},
+                    {n, n, code->bytes, on_cpu, false},
+                    {d->spare + 1, n, code->bytes, on_cpu, false}};
     gfk_matmul_call calls[2];
     gfk_matrix matrices[2];
     if (!on_cpu)
@@ -79,9 +82,8 @@ static gfk_status find_workspace(struct gfk_rlnc_decoder *d) {
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         size_t space = 0;
         if (products[i].exists)
-            RETURN_IF_ERROR(gfk_matmul_workspace_proven(&code->field, products[i].rows,
-                                                        products[i].cols, products[i].bytes, &desc,
-                                                        &space));
+            RETURN_IF_ERROR(gfk_eliminate_space(&e, &desc, products[i].rows, products[i].cols,
+                                                products[i].bytes, products[i].in_place, &space));
         d->workspace_bytes = space > d->workspace_bytes ? space : d->workspace_bytes;
     }
     return GFK_STATUS_SUCCESS;
@@ -97,7 +99,8 @@ gfk_status gfk_rlnc_elimination(const struct gfk_rlnc_decoder *d, uint8_t *lane,
     e->workspace_bytes = d->workspace_bytes;
     e->field = &code->field;
     e->jordan = true;
-    e->processors = code->processors;
+    e->machine = code->machine;
+    e->kernel = code->kernel;
     e->arithmetic = &d->arithmetic;
     e->inverter = d->inverter;
     e->symbol = d->symbol;

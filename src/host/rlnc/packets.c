@@ -23,7 +23,8 @@ static gfk_status plan_products(products *p, gfk_rlnc_t code, const gfk_rlnc_ran
                                 .a = &p->factors,
                                 .bytes = code->bytes,
                                 .head.bytes = head_bytes,
-                                .processors = code->processors};
+                                .machine = code->machine,
+                                .kernel = code->kernel};
     return gfk_matmul_plan_batch(&p->call, range->generations, code->threads, &p->space);
 }
 

@@ -151,14 +151,13 @@ gfk_status panel(const gfk_elimination *e, size_t first, size_t rows) {
     return run_panel(e->field->w, job, e->stream);
 }
 
-/* Adds the factors times rows [first, first + rows) to rows [begin, end). The kernels copy the
- * former before they write the latter. */
+/* Adds the factors times rows [first, first + rows) to rows [begin, end). */
 gfk_status multiply(const gfk_elimination *e, size_t stride, size_t first, size_t rows,
                     size_t begin, size_t end) {
     const gfk_matrix factors = GFK_MATRIX_DENSE_INIT(e->factors, end - begin, rows, stride);
     const gfk_regions from = {nullptr, e->matrix + first * e->pitch, e->pitch};
     const gfk_regions to = {nullptr, e->matrix + begin * e->pitch, e->pitch};
-    return gfk_eliminate_multiply(e, &factors, &from, &to, e->a->cols * e->symbol, GFK_XOR,
+    return gfk_eliminate_multiply(e, &factors, &from, &to, e->a->cols * e->symbol, GFK_XOR, true,
                                   nullptr);
 }
 
@@ -180,7 +179,8 @@ Job make_job(const gfk_elimination *e, size_t stride, size_t first, size_t rows,
 
 gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, size_t begin, size_t end) {
     const unsigned w = e->field->w;
-    const uint64_t blocks = (end - begin + warps - 1) / warps, most = 4 * (uint64_t)e->processors;
+    const uint64_t blocks = (end - begin + warps - 1) / warps,
+                   most = 4 * (uint64_t)e->machine.processors;
     const gfk_status status = launch(w == 8    ? write_factors<8>
                                      : w == 16 ? write_factors<16>
                                                : write_factors<32>,
@@ -194,7 +194,7 @@ gfk_status spread(const gfk_elimination *e, size_t first, size_t rows, size_t be
     const gfk_status status = launch(w == 8    ? take_factors<8>
                                      : w == 16 ? take_factors<16>
                                                : take_factors<32>,
-                                     4 * (uint64_t)e->processors, 512, 0, e->stream,
+                                     4 * (uint64_t)e->machine.processors, 512, 0, e->stream,
                                      make_job(e, e->group, first, rows, begin, e->a->rows));
     return status == GFK_STATUS_SUCCESS ? multiply(e, e->group, first, rows, begin, e->a->rows)
                                         : status;
@@ -216,7 +216,7 @@ gfk_status finish(const gfk_elimination *e, uint8_t *inverse, size_t stride,
     return launch(w == 8    ? finish_kernel<8>
                   : w == 16 ? finish_kernel<16>
                             : finish_kernel<32>,
-                  4 * (uint64_t)e->processors, 512, 0, e->stream, job);
+                  4 * (uint64_t)e->machine.processors, 512, 0, e->stream, job);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tiled product on the carry-less multiply-add.
  *
- * A block computes a tile of outputs for some bytes of symbols. A warp has 16 outputs, and a lane 16 bytes of
+ * A block computes a tile of outputs for some bytes of symbols. A warp has 8 outputs, and a lane 16 bytes of
  * each, whose sums of 64 bits for each word stay in registers for all inputs; they are reduced once. Inputs
  * come in stages: while one is multiplied, the next one is on its way to registers. A stage lies in shared
  * memory as operands of the instruction: symbols spread over 64 bits, and elements of the matrix with zeros
@@ -17,19 +17,6 @@
 namespace gfk {
 namespace matmul {
 
-/* One compiled kernel: a block has four warps, `Rows` of them one below the other. */
-template <int W, int Rows, int WarpOutputs = 16, int Blocks = 2>
-struct ClmadTile {
-    static constexpr int w = W, symbol_bytes = W / 8, parts = 1;
-    static constexpr int rows = Rows, cols = 4 / Rows; /* of warps */
-    static constexpr int warp_outputs = WarpOutputs, outputs = rows * warp_outputs;
-    static constexpr int region_bytes = cols * 512, symbols = region_bytes / symbol_bytes;
-    static constexpr int inputs = 256 / W;                /* of a step of the matrix operand */
-    static constexpr int stage = Rows < 2 ? 4 : 2 * Rows; /* inputs of a stage */
-    static constexpr int threads = 128, blocks = Blocks;
-    static constexpr unsigned matrix_bytes = outputs * 32; /* of a step */
-};
-
 struct ClmadJob {
     const uint8_t *matrix;
     size_t pitch; /* bytes of a row of the matrix */
@@ -44,21 +31,22 @@ struct ClmadJob {
     const uint8_t *wanted;     /* likewise, from the first region of c on */
 };
 
-/* The next stage of both operands, in registers. */
+/* The next stage of both operands, in registers: a warp has whole inputs, a lane 16 bytes of each; four
+ * threads have the elements of an output. */
 template <class T>
 struct Stage {
-    static constexpr int vectors = T::stage * T::cols / 4; /* of a thread */
-    static constexpr int words = T::w / 8;                 /* of four elements */
-    static constexpr int matrix_threads = T::outputs * T::stage / 4;
-    uint32_t data[vectors][4], matrix[words];
+    static constexpr int vectors = T::stage / 4, elements = T::stage / 4; /* of a thread */
+    static constexpr int matrix_bytes = elements * T::symbol_bytes;
+    static_assert(T::threads == 4 * T::outputs && matrix_bytes <= 8, "");
+    uint32_t data[vectors][4], matrix[(matrix_bytes + 3) / 4];
 
-    /* first: input of the stage, of this launch. */
-    __device__ void load(const ClmadJob &job, const Symbols::Place &place,
-                         const uint8_t *matrix_row, unsigned first) {
+    /* first: input of the stage, of this launch. row: the thread's elements of the matrix, for input 0. */
+    __device__ void load(const ClmadJob &job, const Symbols::Place &place, const uint8_t *row,
+                         unsigned first) {
+        const uint64_t begin = place.begin + threadIdx.x % 32 * 16;
 #pragma unroll
         for (int n = 0; n < vectors; n++) {
-            const unsigned at = n * 4 + threadIdx.x / 32, input = first + at / T::cols;
-            const uint64_t begin = place.begin + at % T::cols * 512 + threadIdx.x % 32 * 16;
+            const unsigned input = first + n * 4 + threadIdx.x / 32;
             data[n][0] = data[n][1] = data[n][2] = data[n][3] = 0;
             if (input >= job.cols)
                 continue;
@@ -66,45 +54,40 @@ struct Stage {
                 job.b.at(place.product * job.next_inputs + input, place.of_head) + begin;
             if (begin + 16 <= place.bytes && (uintptr_t)p % 16 == 0)
                 load_vector<true, Load::early>(p, data[n]);
+            else if (begin != 0 && begin + 32 <= place.bytes)
+                load_vector<false, Load::early>(p, data[n]);
             else
 #pragma unroll 1
                 for (unsigned i = 0; i < 16; i += 4)
                     set_word(data[n], i / 4, load_end(p + i, begin + i, place.bytes));
         }
-        if (threadIdx.x < matrix_threads) {
-            const uint32_t *const p = (const uint32_t *)(matrix_row + first * T::symbol_bytes);
+        row += first * T::symbol_bytes;
+        if constexpr (matrix_bytes == 2)
+            matrix[0] = __ldg((const uint16_t *)row);
+        else
 #pragma unroll
-            for (int i = 0; i < words; i++)
-                matrix[i] = __ldg(p + i);
-        }
+            for (int i = 0; i < matrix_bytes / 4; i++)
+                matrix[i] = __ldg((const uint32_t *)row + i);
     }
-    /* Where the thread's elements of the matrix begin: of a row of the tile, for the first stage. */
-    __device__ static const uint8_t *row_of(const uint8_t *tile, size_t pitch) {
-        constexpr unsigned each = T::stage / 4; /* threads of a row */
-        return tile + threadIdx.x / each % T::outputs * pitch +
-               threadIdx.x % each * 4 * T::symbol_bytes;
+    /* Where the thread's elements of the matrix begin, in a tile. */
+    __device__ static size_t row_offset(size_t pitch) {
+        return threadIdx.x / 4 * pitch + threadIdx.x % 4 * matrix_bytes;
     }
-    __device__ void store(uint64_t (*symbols)[T::cols][2][32][2],
-                          uint64_t (*elements)[T::outputs]) const {
+    __device__ void store(uint64_t (*symbols)[2][32][2], uint64_t (*operand)[T::outputs]) const {
 #pragma unroll
         for (int n = 0; n < vectors; n++) {
-            const unsigned at = n * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
+            const unsigned input = n * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
 #pragma unroll
             for (int half = 0; half < 2; half++) {
                 const uint64_t low = spread_symbols<T::w>(data[n][2 * half]);
                 const uint64_t high = spread_symbols<T::w>(data[n][2 * half + 1]);
-                *(ulonglong2 *)symbols[at / T::cols][at % T::cols][half][lane] =
-                    make_ulonglong2(low, high);
+                *(ulonglong2 *)symbols[input][half][lane] = make_ulonglong2(low, high);
             }
         }
-        if (threadIdx.x < matrix_threads) {
-            constexpr unsigned each = T::stage / 4;
-            const unsigned row = threadIdx.x / each, first = threadIdx.x % each * 4;
 #pragma unroll
-            for (int i = 0; i < 4; i++)
-                elements[first + i][row] =
-                    matrix[i * T::w / 32] >> i * T::w % 32 & 0xffffffff >> (32 - T::w);
-        }
+        for (int i = 0; i < elements; i++)
+            operand[threadIdx.x % 4 * elements + i][threadIdx.x / 4] =
+                matrix[i * T::w / 32] >> i * T::w % 32 & 0xffffffff >> (32 - T::w);
     }
 
   private:
@@ -123,19 +106,16 @@ template <class T>
 __global__
 __launch_bounds__(T::threads,
                   T::blocks) void multiply_symbols(const __grid_constant__ ClmadJob job) {
-    __shared__ __align__(16) uint64_t symbols[2][T::stage][T::cols][2][32][2];
+    __shared__ __align__(16) uint64_t symbols[2][T::stage][2][32][2];
     __shared__ __align__(16) uint64_t elements[2][T::stage][T::outputs];
     if (job.condition != nullptr && *job.condition != 0)
         return;
     const TilePlace tile(blockIdx.x, job.output_tiles, job.symbol_tiles);
     const Symbols::Place place = job.symbols.of_tile(tile.symbols, T::region_bytes);
-    const uint8_t *const matrix = Stage<T>::row_of(
-        job.matrix +
-            ((size_t)place.product * job.output_tiles + tile.outputs) * T::outputs * job.pitch +
-            job.first_input * T::symbol_bytes,
-        job.pitch);
+    const uint8_t *const matrix =
+        job.matrix + job.first_input * T::symbol_bytes + Stage<T>::row_offset(job.pitch) +
+        ((size_t)place.product * job.output_tiles + tile.outputs) * T::outputs * job.pitch;
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const unsigned warp_row = warp / T::cols, warp_col = warp % T::cols;
 
     uint64_t sums[T::warp_outputs][4] = {};
     Stage<T> next;
@@ -151,15 +131,14 @@ __launch_bounds__(T::threads,
             uint64_t x[4];
 #pragma unroll
             for (int half = 0; half < 2; half++) {
-                const ulonglong2 two =
-                    *(const ulonglong2 *)symbols[buffer][i][warp_col][half][lane];
+                const ulonglong2 two = *(const ulonglong2 *)symbols[buffer][i][half][lane];
                 x[2 * half] = two.x;
                 x[2 * half + 1] = two.y;
             }
 #pragma unroll
             for (int j = 0; j < T::warp_outputs; j += 2) {
                 const ulonglong2 two =
-                    *(const ulonglong2 *)&elements[buffer][i][warp_row * T::warp_outputs + j];
+                    *(const ulonglong2 *)&elements[buffer][i][warp * T::warp_outputs + j];
 #pragma unroll
                 for (int k = 0; k < 4; k++) {
                     sums[j][k] = clmad(x[k], two.x, sums[j][k]);
@@ -168,7 +147,7 @@ __launch_bounds__(T::threads,
             }
         }
     }
-    const unsigned first_row = tile.outputs * T::outputs + warp_row * T::warp_outputs;
+    const unsigned first_row = tile.outputs * T::outputs + warp * T::warp_outputs;
 #pragma unroll
     for (int j = 0; j < T::warp_outputs; j++) {
         if (!is_stored(job, place, first_row + j))
@@ -177,7 +156,7 @@ __launch_bounds__(T::threads,
 #pragma unroll
         for (int k = 0; k < 4; k++)
             y[k] = reduce_sums<T::w>(sums[j][k], job.barrett);
-        store_symbols(job, place, first_row + j, warp_col * 512 + lane * 16, y);
+        store_symbols(job, place, first_row + j, lane * 16, y);
     }
 }
 

@@ -464,6 +464,16 @@ gfk_status gfk::matmul::gemm(const GemmJob &job, int processors, gfk_stream_t st
 #endif
 }
 
-#define GFK_MATMUL_KERNEL(kernel, w, levels, ...)                                                  \
+bool gfk::matmul::has_wgmma() {
+#ifdef GFK_HAVE_WGMMA
+    return true;
+#else
+    return false;
+#endif
+}
+
+#define WGMMA(w, levels)                                                                           \
     template gfk_status gfk::matmul::gemm<w, levels>(const GemmJob &, int, gfk_stream_t);
+#define CLMAD(w, levels)
+#define GFK_MATMUL_KERNEL(kernel, FAMILY, w, levels, ...) FAMILY(w, levels)
 #include "shapes.def"

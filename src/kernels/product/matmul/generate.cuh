@@ -25,9 +25,8 @@ struct PointsJob {
 };
 
 /* The columns whose elements a thread turns into 32 bits of rows: so many words as pieces. */
-template <int W, int LEVELS>
+template <class T>
 __device__ size_t first_column(size_t step, unsigned half, unsigned q) {
-    using T = Tile<W, LEVELS>;
     return step * T::inputs + half * T::inputs / 2 + q * 32 / T::h;
 }
 
@@ -94,10 +93,9 @@ struct Sequences {
         return sequences;
     }
     /* Writes the rows, or the sequences if there are no levels, of one output in one half of one q. */
-    template <int LEVELS>
+    template <class T>
     __device__ void store(const MatrixJob &job, size_t row, size_t step, unsigned q, unsigned half,
-                          const uint32_t (&words)[1 << LEVELS]) const {
-        using T = Tile<W, LEVELS>;
+                          const uint32_t (&words)[T::pieces]) const {
         uint64_t x[T::pieces];
 #pragma unroll
         for (int n = 0; n < T::pieces; n++)
@@ -105,7 +103,7 @@ struct Sequences {
         const size_t batch = row / T::outputs * T::parts * job.steps + step;
         uint32_t *to = job.matrix + batch * (T::matrix_bytes / 4) +
                        row % T::outputs * (T::matrix_bytes / T::outputs / 4);
-        if constexpr (LEVELS == 0)
+        if constexpr (T::pieces == 1)
             ((uint2 *)to)[q * 2 + half] = make_uint2((uint32_t)x[0], (uint32_t)(x[0] >> 32));
         else
             split_sequences<W>(x, 0, [&](int part, uint64_t y) {
@@ -117,9 +115,27 @@ struct Sequences {
     }
 };
 
-template <class Tile>
+/* The elements themselves, row by row, for the kernels on the carry-less multiply-add. */
+struct Elements {
+    __device__ void fill(uint64_t) {}
+    template <class T>
+    __device__ void store(const MatrixJob &job, size_t row, size_t step, unsigned q, unsigned half,
+                          const uint32_t (&words)[1]) const {
+        job.matrix[(row * job.steps + step) * 8 + half * 4 + q] = words[0];
+    }
+};
+template <class T>
+struct OperandOf {
+    using type = Sequences<T::w>;
+};
+template <int W>
+struct OperandOf<ClmadTile<W>> {
+    using type = Elements;
+};
+
+template <class T>
 __device__ size_t whole_tiles(size_t rows) {
-    return (rows + Tile::outputs - 1) / Tile::outputs * Tile::outputs;
+    return (rows + T::outputs - 1) / T::outputs * T::outputs;
 }
 
 /* ---- elements that one thread can know: word<W>(row, col, count) are elements from `col` on ---- */
@@ -165,15 +181,15 @@ struct Uniform {
 };
 
 /* A thread writes one half of one q of an output, of each part. */
-template <int W, int LEVELS, class Source>
+template <class T, class Source>
 __global__ __launch_bounds__(512) void write_matrix(const __grid_constant__ MatrixJob job,
                                                     const __grid_constant__ Source parameter) {
-    using T = Tile<W, LEVELS>;
-    __shared__ Sequences<W> sequences;
+    constexpr int W = T::w;
+    __shared__ typename OperandOf<T>::type operand;
     __shared__ Source source; /* its tables are read at other places by each thread */
     for (unsigned i = threadIdx.x; i < sizeof source / 4; i += blockDim.x)
         ((uint32_t *)&source)[i] = ((const uint32_t *)&parameter)[i];
-    sequences.fill(job.polynomial);
+    operand.fill(job.polynomial);
     __syncthreads();
     const size_t rows = whole_tiles<T>(job.rows), total = job.products * rows * job.steps * 8;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < total;
@@ -185,12 +201,12 @@ __global__ __launch_bounds__(512) void write_matrix(const __grid_constant__ Matr
         uint32_t words[T::pieces] = {};
 #pragma unroll
         for (int n = 0; n < T::pieces; n++) {
-            const size_t col = first_column<W, LEVELS>(step, half, q) + n * 32 / W;
+            const size_t col = first_column<T>(step, half, q) + n * 32 / W;
             if (row < job.rows && col < job.cols)
                 words[n] = source.template word<W>(job, product * job.rows + row, col,
                                                    (unsigned)min((size_t)(32 / W), job.cols - col));
         }
-        sequences.template store<LEVELS>(job, to, step, q, half, words);
+        operand.template store<T>(job, to, step, q, half, words);
     }
 }
 
@@ -210,13 +226,13 @@ __device__ uint32_t multiply_words(uint32_t a, uint32_t b, uint64_t polynomial) 
 /* Powers of the points of columns, point^(first + row), or of rows, point^(first + col). A thread
  * keeps the elements of one q and multiplies them by their points, row by row of one step, or by a
  * power of their point, step by step of one row. */
-template <int W, int LEVELS, bool BY_ROWS>
+template <class T, bool BY_ROWS>
 __global__ __launch_bounds__(512) void write_powers(const __grid_constant__ MatrixJob job,
                                                     const uint32_t *points, uint64_t first) {
-    using T = Tile<W, LEVELS>;
+    constexpr int W = T::w;
     constexpr size_t walk = 32, in_word = 32 / W;
-    __shared__ Sequences<W> sequences;
-    sequences.fill(job.polynomial);
+    __shared__ typename OperandOf<T>::type operand;
+    operand.fill(job.polynomial);
     __syncthreads();
     const size_t rows = whole_tiles<T>(job.rows);
     const size_t length = BY_ROWS ? job.steps : rows, fixed = BY_ROWS ? rows : job.steps;
@@ -231,7 +247,7 @@ __global__ __launch_bounds__(512) void write_powers(const __grid_constant__ Matr
         for (int n = 0; n < T::pieces; n++)
 #pragma unroll 1
             for (unsigned k = 0; k < in_word; k++) {
-                const size_t col = first_column<W, LEVELS>(step, half, q) + n * in_word + k;
+                const size_t col = first_column<T>(step, half, q) + n * in_word + k;
                 if (BY_ROWS ? row >= job.rows : col >= job.cols)
                     continue;
                 const uint32_t point = points[BY_ROWS ? row : col];
@@ -246,12 +262,12 @@ __global__ __launch_bounds__(512) void write_powers(const __grid_constant__ Matr
             uint32_t words[T::pieces];
 #pragma unroll
             for (int n = 0; n < T::pieces; n++) {
-                const size_t col = first_column<W, LEVELS>(step, half, q) + n * in_word;
+                const size_t col = first_column<T>(step, half, q) + n * in_word;
                 const size_t left = row < job.rows && col < job.cols ? job.cols - col : 0;
                 words[n] = left >= in_word ? elements[n] : elements[n] & ((1u << left * W) - 1);
                 elements[n] = multiply_words<W>(elements[n], factors[n], job.polynomial);
             }
-            sequences.template store<LEVELS>(job, row, step, q, half, words);
+            operand.template store<T>(job, row, step, q, half, words);
             if (BY_ROWS)
                 step++;
             else
@@ -296,33 +312,31 @@ inline gfk_status send_points(const gfk_matmul_call *call) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* Writes the sequences of `rows` rows from `row` on. */
-template <int W, int LEVELS>
-gfk_status write_rows(const gfk_matmul_call *call, size_t row, size_t rows, uint32_t *matrix) {
+/* Writes the matrix operand of `rows` rows from `row` on, whose parts have `steps` steps of 256 bits. */
+template <class T>
+gfk_status write_rows(const gfk_matmul_call *call, size_t row, size_t rows, size_t steps,
+                      uint32_t *matrix) {
     const gfk_matrix *a = call->a;
-    using T = Tile<W, LEVELS>;
-    const MatrixJob job = {matrix,
-                           rows,
-                           a->cols,
-                           call->plan.batches / T::parts * T::steps,
-                           call->field->polynomial,
-                           call->plan.products};
+    constexpr int W = T::w;
+    const MatrixJob job = {
+        matrix, rows, a->cols, steps, call->field->polynomial, call->plan.products};
     const uint32_t *y = points_of(call), *x = y + a->cols + row;
     const auto run = [&](auto kernel, auto... more) {
-        return launch(kernel, 4 * (uint64_t)call->processors, 512, 0, call->stream, job, more...);
+        return launch(kernel, 4 * (uint64_t)call->machine.processors, 512, 0, call->stream, job,
+                      more...);
     };
     switch (a->kind) {
     case GFK_MATRIX_DENSE:
-        return run(write_matrix<W, LEVELS, Dense>,
+        return run(write_matrix<T, Dense>,
                    Dense{(const uint8_t *)a->elements + row * a->stride * (W / 8), a->stride});
     case GFK_MATRIX_CAUCHY:
-        return run(write_matrix<W, LEVELS, Cauchy>, Cauchy{x, y, call->generator->inverter});
+        return run(write_matrix<T, Cauchy>, Cauchy{x, y, call->generator->inverter});
     case GFK_MATRIX_RANDOM:
-        return run(write_matrix<W, LEVELS, Uniform>, Uniform{a->seed, a->first + row});
+        return run(write_matrix<T, Uniform>, Uniform{a->seed, a->first + row});
     default: /* PAR2 has the points of its columns */
         return call->generator->matrix.row_points != NULL
-                   ? run(write_powers<W, LEVELS, true>, x, a->first)
-                   : run(write_powers<W, LEVELS, false>, y, a->first + row);
+                   ? run(write_powers<T, true>, x, a->first)
+                   : run(write_powers<T, false>, y, a->first + row);
     }
 }
 

@@ -160,7 +160,8 @@ gfk_status run(const gfk_matmul_call *call) {
         const size_t at_once = plan.output_tiles_at_once * T::outputs;
         for (size_t row = 0; row < call->a->rows && status == GFK_STATUS_SUCCESS; row += at_once) {
             const size_t rows = call->a->rows - row < at_once ? call->a->rows - row : at_once;
-            status = write_rows<W, LEVELS>(call, row, rows, (uint32_t *)matrix);
+            status = write_rows<T>(call, row, rows, plan.batches / T::parts * T::steps,
+                                   (uint32_t *)matrix);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
             const size_t most = call->c->pointers ? Regions::most / T::outputs * T::outputs : rows;
@@ -171,7 +172,7 @@ gfk_status run(const gfk_matmul_call *call) {
                 job.wanted = call->wanted ? call->wanted + row + first : NULL;
                 set_regions(job.c, call->c, call->head.c, call->head.c_stride, row + first,
                             plan.products * job.rows);
-                status = gemm<W, LEVELS>(job, call->processors, call->stream);
+                status = gemm<W, LEVELS>(job, call->machine.processors, call->stream);
             }
         }
         if (status != GFK_STATUS_SUCCESS)
@@ -180,16 +181,26 @@ gfk_status run(const gfk_matmul_call *call) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* In the order of gfk_matmul_kernels. */
-constexpr gfk_status (*kernels[])(const gfk_matmul_call *call) = {
-#define GFK_MATMUL_KERNEL(kernel, w, levels, ...) run<w, levels>,
+Run *run_of(const gfk_matmul_kernel *kernel) {
+#define WGMMA(w, levels) run<w, levels>
+#define CLMAD(w, levels) NULL
+    static Run *const on_wgmma[] = {
+#define GFK_MATMUL_KERNEL(kernel, FAMILY, w, levels, ...) FAMILY(w, levels),
 #include "shapes.def"
-};
+    };
+    return kernel->family == GFK_MATMUL_CLMAD ? clmad_of(kernel->w)
+           : has_wgmma()                      ? on_wgmma[kernel - gfk_matmul_kernels]
+                                              : NULL;
+}
 
 } // namespace
 } // namespace matmul
 } // namespace gfk
 
+extern "C" bool gfk_matmul_is_built(const gfk_matmul_kernel *kernel) {
+    return gfk::matmul::run_of(kernel) != NULL;
+}
+
 extern "C" gfk_status gfk_matmul_run(const gfk_matmul_call *call) {
-    return gfk::matmul::kernels[call->plan.kernel - gfk_matmul_kernels](call);
+    return gfk::matmul::run_of(call->plan.kernel)(call);
 }

@@ -49,6 +49,26 @@ struct Tile {
     static constexpr unsigned matrix_bytes = LEVELS == 0 ? outputs * 64 : bits * 32;
 };
 
+/* Of the kernels on the carry-less multiply-add (clmad.cuh). Four warps of a block stand one below the
+ * other. */
+template <int W>
+struct ClmadTile {
+    static constexpr int w = W, symbol_bytes = W / 8, pieces = 1, parts = 1, h = W;
+    static constexpr int threads = 128;
+    static constexpr int warp_outputs = 8, outputs = GFK_MATMUL_CLMAD_OUTPUTS;
+    static constexpr int region_bytes = GFK_MATMUL_CLMAD_BYTES;
+    static constexpr int inputs = 256 / W; /* of a step */
+    /* Blocks that a multiprocessor holds: of four, ptxas keeps registers in memory for 10.0. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ == 1000
+    static constexpr int blocks = 3;
+#else
+    static constexpr int blocks = 4;
+#endif
+    static constexpr int stage = 8;                        /* inputs of a stage */
+    static constexpr unsigned matrix_bytes = outputs * 32; /* of a step */
+    static_assert(outputs == threads / 32 * warp_outputs && region_bytes == 32 * 16, "");
+};
+
 /* Regions of one launch, and those of the head. */
 struct Regions {
     static constexpr size_t most = GFK_MATMUL_MOST_POINTERS;
@@ -155,10 +175,16 @@ struct GemmJob {
     const uint8_t *wanted;     /* likewise, from the first region of c on */
 };
 
-/* gemm.cu, for each line of shapes.def. The job's regions and operands are those of one part of a
+/* gemm.cu, for each line of shapes.def with WGMMA. The job's regions and operands are those of one part of a
  * call. */
 template <int W, int LEVELS>
 gfk_status gemm(const GemmJob &job, int processors, gfk_stream_t stream);
+/* Has this build gemm's code? */
+bool has_wgmma();
+
+/* clmad.cu: a call with a kernel on the carry-less multiply-add of this width; NULL: not in this build. */
+using Run = gfk_status(const gfk_matmul_call *call);
+Run *clmad_of(unsigned w);
 
 } // namespace matmul
 } // namespace gfk
