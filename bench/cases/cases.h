@@ -109,6 +109,9 @@ const std::vector<Shape> &few_shapes(); // of quick, of small regions, and of th
 // with this seed.
 std::vector<uint32_t> matrix_of(const Shape &shape, bool cauchy, uint64_t seed);
 
+// Of matmuls: --engine names a kernel of all calls in a run. NULL: the library chooses.
+void name_matmuls(const Options &options);
+const char *named_matmul(unsigned w);
 Fields engine_facts(const std::string &id); // of an engine or a kernel: engine, family, method
 // What a product resolves to: engine, kernel, bytes of tables and workspace.
 Fields product_facts(const gfk_product_info &info);

@@ -13,6 +13,7 @@ constexpr uint64_t kMatrixSeed = 5, kRowSeed = 6;
 constexpr double kAllChecked = 1e13;      // multiply-adds up to which every byte is computed again
 constexpr double kSustainedSeconds = 7.0; // of the tensor cores, as long as the long rows
 constexpr char kMmas[] = "bit_mmas";
+std::string matmul_ids[3]; // of w = 8, 16, 32; empty: the library chooses
 
 struct MatmulCase {
     Shape shape;   // k columns, m rows
@@ -39,7 +40,7 @@ struct MatmulCase {
     }
     gfk_matmul_desc desc() const {
         gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
-        desc.kernel = kind == Kernel ? kernel->id : nullptr;
+        desc.kernel = kind == Kernel ? kernel->id : count > 1 ? nullptr : named_matmul(shape.w);
         return desc;
     }
     Layout layout() const { return {shape.k, shape.m, region}; }
@@ -227,8 +228,9 @@ struct InvertWork : DeviceWork {
         elements_ = (char *)gpu_slot(Slot::Inputs, bytes);
         inverse_ = (char *)gpu_slot(Slot::Outputs, bytes);
         records_ = (gfk_matrix_record *)gpu_slot(Slot::Kept, count_ * sizeof *records_);
+        const gfk_matmul_desc desc = case_.desc();
         if (count_ == 1)
-            GFK_CHECK(library_.gfk_matrix_invert_workspace(&field, case_.shape.k, nullptr,
+            GFK_CHECK(library_.gfk_matrix_invert_workspace(&field, case_.shape.k, &desc,
                                                            &workspace_bytes_));
         workspace_ = gpu_workspace(library_, workspace_bytes_);
         facts.add("workspace_bytes", workspace_bytes_);
@@ -245,12 +247,13 @@ struct InvertWork : DeviceWork {
         const gfk_field field = field_of(case_.shape.w);
         const size_t n = case_.shape.k;
         const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements_, n, n, n);
+        const gfk_matmul_desc desc = case_.desc();
         gfk_check(count_ > 1
                       ? library_.gfk_matrix_invert_batch(&field, n, count_, elements_, n * n,
                                                          inverse_, n * n, records_, nullptr,
                                                          nullptr, stream)
                       : library_.gfk_matrix_invert(&field, &a, inverse_, n, records_, nullptr,
-                                                   nullptr, workspace_, workspace_bytes_, stream),
+                                                   &desc, workspace_, workspace_bytes_, stream),
                   "an inversion");
     }
     std::string check(bool after) override {
@@ -370,6 +373,8 @@ Row matmul_row(const MatmulCase &c) {
                   when(is_long, true), "stripes", when(c.matrices() > 1, c.matrices()));
     if (c.kind == MatmulCase::Invert && c.kernel != nullptr)
         row.facts.add("kernel", c.kernel->id);
+    if (named_matmul(c.shape.w) != nullptr && c.kind != MatmulCase::Product && c.count == 1)
+        row.facts.add("family", std::strchr(named_matmul(c.shape.w), '/') + 1);
     row.data_bytes = (double)(c.shape.k * c.region) * c.matrices();
     row.moved = product_moved(c.shape, GFK_SET);
     row.needs = kMmas;
@@ -387,9 +392,20 @@ Row matmul_row(const MatmulCase &c) {
 
 } // namespace
 
+void name_matmuls(const Options &options) {
+    if (options.engines.size() == 1)
+        for (unsigned i = 0; i < 3; i++)
+            matmul_ids[i] = "matmul_w" + std::to_string(8u << i) + "/" + options.engines[0];
+}
+const char *named_matmul(unsigned w) {
+    const std::string &id = matmul_ids[w / 16];
+    return id.empty() ? nullptr : id.c_str();
+}
+
 void add_matrix_rows(const Options &options, Rows *rows) {
     if (!options.is("matmul"))
         return;
+    name_matmuls(options);
     Row mmas(kMmas, Fields("kind", "ceiling", "operation", kMmas, "where", "gpu", "id", kMmas));
     mmas.sustained = true;
     mmas.compared = false;

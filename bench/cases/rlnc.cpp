@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Network coding in device memory. Every payload and every vector is compared: with vectors that the CPU
 // makes, and sums by shifts.
+#include <cstring>
+
 #include "rlnc.h"
 
 #include "core/device.h"
@@ -54,6 +56,7 @@ struct RlncWork : DeviceWork {
         : library_(library), case_(c), regions_(c) {}
     gfk_status start() override {
         regions_.allocate();
+        desc_.kernel = named_matmul(case_.w);
         const gfk_field field = field_of(case_.w);
         const gfk_rlnc_range range = case_.range();
         const gfk_status status = make_rlnc(library_, case_, case_.n, true, 0, &code_);
@@ -61,7 +64,7 @@ struct RlncWork : DeviceWork {
             return status;
         if (case_.operation == RlncCase::Matmul)
             GFK_CHECK(library_.gfk_matmul_workspace(&field, case_.packets, case_.n, case_.bytes,
-                                                    nullptr, &space_));
+                                                    &desc_, &space_));
         else if (case_.operation == RlncCase::Recode)
             GFK_CHECK(library_.gfk_rlnc_recode_workspace(code_, &range, case_.n, &space_));
         else
@@ -90,7 +93,7 @@ struct RlncWork : DeviceWork {
             return GFK_CHECK(library_.gfk_rlnc_vectors(code_, &range, made_, case_.n, stream));
         case RlncCase::Matmul:
             return GFK_CHECK(library_.gfk_matmul(&field, &a, &in, &out, case_.bytes, GFK_SET,
-                                                 nullptr, workspace_, space_, stream));
+                                                 &desc_, workspace_, space_, stream));
         case RlncCase::Recode:
             return GFK_CHECK(library_.gfk_rlnc_recode(code_, &range, kRecodeSeed, case_.n, read_,
                                                       case_.n, &in, made_, case_.n, &out,
@@ -140,6 +143,7 @@ struct RlncWork : DeviceWork {
     void make_cold() const override { flush_cache(); }
 
   protected:
+    gfk_matmul_desc desc_ = GFK_MATMUL_DESC_INIT;
     const Library &library_;
     RlncCase case_;
     RlncRegions regions_;
@@ -225,8 +229,11 @@ std::string other_of(RlncCase c) {
 } // namespace
 
 void add_rlnc_rows(const Options &options, Rows *rows) {
+    name_matmuls(options);
     for (const RlncCase &c : rlnc_cases(options)) {
         Row row = rlnc_row(c, c.id(), "gpu", 0);
+        if (named_matmul(c.w) != nullptr)
+            row.facts.add("family", std::strchr(named_matmul(c.w), '/') + 1);
         row.passes = c.operation == RlncCase::Packet ? 31 : 9;
         row.missing = [=] { return too_little_memory(RlncRegions(c).memory_needed()); };
         row.make = makes<RlncWork>(c);

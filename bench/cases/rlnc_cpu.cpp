@@ -349,6 +349,7 @@ gfk_status make_rlnc(const Library &library, const RlncCase &c, size_t n, bool o
     desc.device = on_device ? GFK_CURRENT_DEVICE : GFK_CPU;
     desc.threads = threads;
     desc.seed = kRlncSeed;
+    desc.kernel = on_device ? named_matmul(c.w) : nullptr;
     return code->make(library.gfk_rlnc_create, library.gfk_rlnc_destroy, &field, n, c.bytes, &desc);
 }
 

@@ -52,6 +52,7 @@ class Job {
           pivots_(host, 4 * a.rows) {
         desc_.device = host ? GFK_CPU : GFK_CURRENT_DEVICE;
         desc_.threads = 2;
+        desc_.kernel = named_matmul;
         record_.set(0, 0xee);
     }
     gfk_matrix matrix() const {

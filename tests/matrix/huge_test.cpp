@@ -106,6 +106,7 @@ class HugeTest : public PlaceTest {
     gfk_matmul_desc desc() const {
         gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
         desc.device = host() ? GFK_CPU : GFK_CURRENT_DEVICE;
+        desc.kernel = named_matmul;
         return desc;
     }
     void finish() {
@@ -253,7 +254,7 @@ TEST_P(MatmulHuge, GeneratedMatrix) {
     check(a, b, c, r, r_a, row);
 }
 
-INSTANTIATE_AT(MatmulHuge, places());
+INSTANTIATE_AT(MatmulHuge, matmul_places());
 
 // ---- matrices -------------------------------------------------------------------------------------
 
@@ -331,13 +332,13 @@ TEST_P(MatrixHuge, Solve) {
     count_checked();
 }
 
-INSTANTIATE_AT(MatrixHuge, places());
+INSTANTIATE_AT(MatrixHuge, test_places());
 
 // ---- batches --------------------------------------------------------------------------------------
 
 class InvertBatchHuge : public PlaceTest {
   protected:
-    InvertBatchHuge() : PlaceTest(80, 999) {}
+    InvertBatchHuge() : PlaceTest(false) {}
 };
 
 // Matrices in more than 4 GiB; those at the ends, around 4 GiB, and some others are checked.
@@ -380,6 +381,6 @@ TEST_P(InvertBatchHuge, BeyondFourGiB) {
     }
 }
 
-INSTANTIATE_AT(InvertBatchHuge, places(false));
+INSTANTIATE_AT(InvertBatchHuge, test_places(false));
 
 } // namespace

@@ -164,7 +164,7 @@ class Batch {
 
 class InvertBatch : public PlaceTest {
   protected:
-    InvertBatch() : PlaceTest(80, INT_MAX) {}
+    InvertBatch() : PlaceTest(false) {}
     size_t most() const { return w() == 32 ? 128 : 256; }
     void check(const gfk_field &field, size_t n, size_t count, size_t gap, size_t offset,
                bool in_place, Random &random) {
@@ -333,7 +333,7 @@ TEST_P(InvertBatch, Errors) {
     EXPECT_FALSE(device::error_pending());
 }
 
-INSTANTIATE_AT(InvertBatch, places(false));
+INSTANTIATE_AT(InvertBatch, test_places(false));
 
 // Each compiled kernel, with matrices as small and as large as it gets.
 class InvertBatchKernels : public testing::TestWithParam<MatrixKernel> {};

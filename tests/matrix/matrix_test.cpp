@@ -249,6 +249,7 @@ TEST_P(MatrixTest, Errors) {
     const size_t n = 7, bytes = 60 * symbol(), room = 4096;
     gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
     desc.device = host() ? GFK_CPU : GFK_CURRENT_DEVICE;
+    desc.kernel = named_matmul;
     size_t most = 0;
     ASSERT_OK(gfk_matrix_solve_workspace(&field, n, bytes, &desc, &most));
     // Rooms: the matrix, the inverse, b, x, the record, the pivots, the workspace.
@@ -318,7 +319,10 @@ TEST_P(MatrixTest, Errors) {
         refused(INVALID, [](Arguments &x) { x.record++; });
         refused(INVALID, [](Arguments &x) { x.pivots += 2; });
         refused(INVALID, [](Arguments &x) { x.desc.size--; });
-        refused(INVALID, [](Arguments &x) { x.desc.kernel = "matmul_w8/wgmma"; });
+        refused(GFK_STATUS_UNKNOWN_METHOD, [](Arguments &x) { x.desc.kernel = "matmul_w8/none"; });
+        refused(INVALID, [&](Arguments &x) {
+            x.desc.kernel = w() == 8 ? "matmul_w16/clmad" : "matmul_w8/clmad";
+        });
         refused(INVALID, [](Arguments &x) { x.desc.device = -3; });
         refused(INVALID, [](Arguments &x) { x.workspace += 128; });
         refused(size, [](Arguments &x) { x.a.rows = x.a.cols = SIZE_MAX / 2; });
@@ -415,6 +419,6 @@ TEST(MatrixSizes, Workspace) {
     }
 }
 
-INSTANTIATE_AT(MatrixTest, places());
+INSTANTIATE_AT(MatrixTest, matmul_places());
 
 } // namespace

@@ -141,6 +141,6 @@ TEST_P(SolveTest, Graph) {
     }
 }
 
-INSTANTIATE_AT(SolveTest, places());
+INSTANTIATE_AT(SolveTest, matmul_places());
 
 } // namespace

@@ -135,7 +135,7 @@ TEST_P(MatmulErrors, Arguments) {
     EXPECT_FALSE(device::error_pending());
 }
 
-INSTANTIATE_AT(MatmulErrors, places());
+INSTANTIATE_AT(MatmulErrors, matmul_places());
 
 // Without a device: the workspace, and that a call says what is missing.
 TEST(MatmulSizes, Workspace) {

@@ -11,6 +11,7 @@ inline gfk_matmul_desc desc_of(bool host, unsigned threads = 0) {
     gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
     desc.device = host ? GFK_CPU : GFK_CURRENT_DEVICE;
     desc.threads = threads;
+    desc.kernel = named_matmul;
     return desc;
 }
 

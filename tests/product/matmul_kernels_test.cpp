@@ -7,14 +7,20 @@
 
 namespace {
 
-// What an id says: matmul_w<W>/wgmma[_levels<N>]. Without levels a kernel computes tiles of 128 rows of
-// bits and takes batches of 1024 bits, else 192 and 512.
+// What an id says: matmul_w<W>/wgmma[_levels<N>] or matmul_w<W>/clmad. Without levels a kernel on wgmma computes
+// tiles of 128 rows of bits and takes batches of 1024 bits, else 192 and 512; clmad computes tiles of 32 outputs
+// and takes batches of 256 bits.
 struct Division {
     unsigned w, levels, h; // h: bits of a piece
+    bool clmad;
     size_t parts = 1;
     explicit Division(MatrixKernel kernel) : w(kernel->w), levels(0), h(0) {
         const std::string id = kernel->id, base = "matmul_w" + std::to_string(w) + "/wgmma";
         const std::string more = base + "_levels";
+        h = w;
+        clmad = id == "matmul_w" + std::to_string(w) + "/clmad";
+        if (clmad)
+            return;
         if (id != base && (id.rfind(more, 0) != 0 || id.size() != more.size() + 1))
             throw std::runtime_error(id + " says nothing of levels");
         if (id != base)
@@ -23,16 +29,20 @@ struct Division {
         for (unsigned level = 0; level < levels; level++)
             parts *= 3;
     }
-    size_t outputs() const { return (levels == 0 ? 128 : 192) / h; } // of a tile
-    size_t inputs() const { return (levels == 0 ? 1024 : 512) / h; } // of a batch
-    std::string symbol() const { // of the kernel that multiplies bits
-        return "multiply_bitsILi" + std::to_string(w) + "ELi" + std::to_string(levels) + "EE";
+    size_t outputs() const { return clmad ? 32 : (levels == 0 ? 128 : 192) / h; } // of a tile
+    size_t inputs() const {                                                       // of a batch
+        return (clmad ? 256 : levels == 0 ? 1024 : 512) / h;
+    }
+    std::string symbol() const { // of the kernel that multiplies
+        return clmad
+                   ? "multiply_symbolsINS0_9ClmadTileILi" + std::to_string(w) + "EE"
+                   : "multiply_bitsILi" + std::to_string(w) + "ELi" + std::to_string(levels) + "EE";
     }
     // For one tile of symbols and of outputs.
     size_t workspace(size_t cols) const {
         const size_t batches = parts * ((cols + inputs() - 1) / inputs());
-        const size_t data = (levels == 0 ? 1024 : 512) / 8 * 256;
-        const size_t matrix = levels == 0 ? outputs() * 256 : 192 * 64;
+        const size_t data = clmad ? 0 : (levels == 0 ? 1024 : 512) / 8 * 256;
+        const size_t matrix = clmad ? 32 * 32 : levels == 0 ? outputs() * 256 : 192 * 64;
         return batches * (data + matrix) + ::round_up(4 * (1 + cols), 256);
     }
 };
@@ -49,8 +59,13 @@ class MatmulKernels : public testing::TestWithParam<MatrixKernel> {
         if (device::count() == 0)
             SKIP_WITHOUT_GPU("there is no GPU");
         const auto cc = (unsigned)device::compute_capability(device::current());
-        if (cc < GetParam()->cc_min || cc > GetParam()->cc_max)
+        if (cc < GetParam()->cc_min || (GetParam()->cc_max != 0 && cc > GetParam()->cc_max))
             GTEST_SKIP() << "no kernel for compute capability " << cc;
+        const gfk_field field = make_field(GetParam()->w);
+        const gfk_matmul_desc desc = desc_of(GetParam()->id);
+        const char *id;
+        if (gfk_matmul_kernel_id(&field, 1, 1, 64, &desc, &id) == GFK_STATUS_NOT_SUPPORTED)
+            GTEST_SKIP() << "built without CLMAD";
     }
     const Division division{GetParam()};
     void check(size_t rows, size_t cols, size_t symbols, const Layout &layout,
@@ -138,7 +153,8 @@ TEST_P(MatmulKernels, Launched) {
     graph.end();
     size_t found = 0;
     for (const std::string &kernel : graph.kernels())
-        if (kernel.find("multiply_bits") != std::string::npos) {
+        if (kernel.find("multiply_bits") != std::string::npos ||
+            kernel.find("multiply_symbols") != std::string::npos) {
             EXPECT_NE(std::string::npos, kernel.find(division.symbol())) << kernel;
             found++;
         }
@@ -202,7 +218,7 @@ TEST_P(MatmulChoice, Levels) {
     }
 }
 
-INSTANTIATE_AT(MatmulChoice, places());
+INSTANTIATE_AT(MatmulChoice, test_places());
 
 // ---- the list, without a device -----------------------------------------------------------------
 
@@ -221,7 +237,7 @@ TEST(MatmulKernelList, WorkspaceOfEach) {
     }
 }
 
-// A kernel without levels is the first one of each width, and levels increase.
+// A kernel without levels is the first one of each width, and levels increase up to the one on clmad, the last.
 TEST(MatmulKernelList, Levels) {
     for (unsigned w : {8u, 16u, 32u}) {
         const auto kernels = matrix_kernels("matmul_w" + std::to_string(w) + "/");
@@ -229,7 +245,9 @@ TEST(MatmulKernelList, Levels) {
         EXPECT_EQ(0u, Division(kernels[0]).levels);
         for (size_t i = 0; i < kernels.size(); i++) {
             EXPECT_EQ(w, kernels[i]->w);
-            EXPECT_TRUE(i == 0 || Division(kernels[i - 1]).levels < Division(kernels[i]).levels);
+            EXPECT_EQ(i + 1 == kernels.size(), Division(kernels[i]).clmad);
+            EXPECT_TRUE(i == 0 || Division(kernels[i]).clmad ||
+                        Division(kernels[i - 1]).levels < Division(kernels[i]).levels);
             count_checked();
         }
     }

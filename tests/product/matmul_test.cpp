@@ -241,6 +241,6 @@ TEST_P(MatmulTest, Threads) {
     });
 }
 
-INSTANTIATE_AT(MatmulTest, places());
+INSTANTIATE_AT(MatmulTest, matmul_places());
 
 } // namespace

@@ -241,7 +241,7 @@ TEST_P(RlncChannel, Generation1024) {
         transfers(n, random);
 }
 
-PER_RLNC_PLACE(RlncChannel);
+INSTANTIATE_AT(RlncChannel, matmul_places());
 
 // ---- hostile packets --------------------------------------------------------------------------
 
@@ -513,6 +513,6 @@ TEST_P(RlncHostile, OneChanged) {
         }
 }
 
-PER_RLNC_PLACE(RlncHostile);
+INSTANTIATE_AT(RlncHostile, matmul_places());
 
 } // namespace

@@ -447,6 +447,6 @@ TEST_P(RlncDecoder, Errors) {
     count_checked(30);
 }
 
-PER_RLNC_PLACE(RlncDecoder);
+INSTANTIATE_AT(RlncDecoder, matmul_places());
 
 } // namespace

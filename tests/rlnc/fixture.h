@@ -6,11 +6,7 @@
 #include <functional>
 
 #include "support/guarded_regions.h"
-
-struct RlncPlace {
-    bool host;
-    unsigned w;
-};
+#include "support/places.h"
 
 using Rlnc = Owned<struct gfk_rlnc, gfk_rlnc_destroy>;
 using Decoder = Owned<struct gfk_rlnc_decoder, gfk_rlnc_decoder_destroy>;
@@ -47,21 +43,8 @@ std::vector<RefusedRecode> refused_recodes(size_t n);
 // The numbers of the packets of a range, in the order of their indices.
 Headers headers_of(const gfk_rlnc_range &range);
 
-// Both places; skips devices that cannot run matmuls.
-class RlncTest : public testing::TestWithParam<RlncPlace> {
+// Skips devices that cannot run matmuls.
+class RlncTest : public PlaceTest {
   protected:
-    void SetUp() override;
-    bool host() const { return GetParam().host; }
-    unsigned w() const { return GetParam().w; }
-    size_t symbol() const { return w() / 8; }
     gfk_rlnc_desc desc() const;
 };
-
-#define PER_RLNC_PLACE(suite)                                                                      \
-    INSTANTIATE_TEST_SUITE_P(                                                                      \
-        Places, suite,                                                                             \
-        testing::Values(RlncPlace{true, 8}, RlncPlace{true, 16}, RlncPlace{true, 32},              \
-                        RlncPlace{false, 8}, RlncPlace{false, 16}, RlncPlace{false, 32}),          \
-        [](const auto &place) {                                                                    \
-            return (place.param.host ? "host_w" : "gpu_w") + std::to_string(place.param.w);        \
-        })

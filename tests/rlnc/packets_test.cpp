@@ -575,6 +575,6 @@ TEST_P(RlncPackets, Errors) {
     EXPECT_FALSE(device::error_pending());
 }
 
-PER_RLNC_PLACE(RlncPackets);
+INSTANTIATE_AT(RlncPackets, matmul_places());
 
 } // namespace

@@ -54,6 +54,6 @@ TEST_P(RlncThreads, Decoders) {
     });
 }
 
-PER_RLNC_PLACE(RlncThreads);
+INSTANTIATE_AT(RlncThreads, matmul_places());
 
 } // namespace

@@ -323,6 +323,6 @@ TEST_P(RlncVectors, Errors) {
     EXPECT_FALSE(device::error_pending());
 }
 
-PER_RLNC_PLACE(RlncVectors);
+INSTANTIATE_AT(RlncVectors, test_places());
 
 } // namespace

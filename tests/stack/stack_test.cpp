@@ -513,6 +513,6 @@ TEST_P(Stack, Calibrations) {
     CALL(gfk_pinned_unregister, pages.data());
 }
 
-INSTANTIATE_AT(Stack, places());
+INSTANTIATE_AT(Stack, test_places());
 
 } // namespace
