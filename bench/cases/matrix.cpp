@@ -13,7 +13,6 @@ constexpr uint64_t kMatrixSeed = 5, kRowSeed = 6;
 constexpr double kAllChecked = 1e13;      // multiply-adds up to which every byte is computed again
 constexpr double kSustainedSeconds = 7.0; // of the tensor cores, as long as the long rows
 constexpr char kMmas[] = "bit_mmas";
-std::string matmul_ids[3]; // of w = 8, 16, 32; empty: the library chooses
 
 struct MatmulCase {
     Shape shape;   // k columns, m rows
@@ -391,16 +390,6 @@ Row matmul_row(const MatmulCase &c) {
 }
 
 } // namespace
-
-void name_matmuls(const Options &options) {
-    if (options.engines.size() == 1)
-        for (unsigned i = 0; i < 3; i++)
-            matmul_ids[i] = "matmul_w" + std::to_string(8u << i) + "/" + options.engines[0];
-}
-const char *named_matmul(unsigned w) {
-    const std::string &id = matmul_ids[w / 16];
-    return id.empty() ? nullptr : id.c_str();
-}
 
 void add_matrix_rows(const Options &options, Rows *rows) {
     if (!options.is("matmul"))

@@ -6,6 +6,8 @@
 
 namespace {
 
+std::string matmul_ids[3]; // of w = 8, 16, 32; empty: the library chooses
+
 constexpr size_t kRegion = 16 * kKiB;
 constexpr int kSamples = 1000; // symbols that are computed again
 
@@ -156,6 +158,16 @@ void add(Rows *rows, const CpuMatrixCase &c) {
 }
 
 } // namespace
+
+void name_matmuls(const Options &options) {
+    if (options.engines.size() == 1)
+        for (unsigned i = 0; i < 3; i++)
+            matmul_ids[i] = "matmul_w" + std::to_string(8u << i) + "/" + options.engines[0];
+}
+const char *named_matmul(unsigned w) {
+    const std::string &id = matmul_ids[w / 16];
+    return id.empty() ? nullptr : id.c_str();
+}
 
 // Sizes up to which a pass takes about a second.
 void add_matrix_cpu_rows(const Options &options, Rows *rows) {
