@@ -201,8 +201,8 @@ TEST_P(MatmulChoice, Levels) {
         size_t rows, cols, symbols;
     };
     const Shape shapes[3][2] = {{{282, 187, 81 * 256 - 3}, {906, 827, 67 * 256 - 3}},
-                                {{90, 123, 122 * 256 - 3}, {1290, 1467, 15 * 256 - 3}},
-                                {{90, 123, 29 * 256 - 3}, {378, 763, 25 * 256 - 3}}};
+                                {{300, 250, 66 * 256 - 3}, {1290, 1467, 15 * 256 - 3}},
+                                {{600, 500, 25 * 256 - 3}, {378, 763, 25 * 256 - 3}}};
     const gfk_field field = make_field(w());
     const gfk_matmul_desc desc = ::desc_of(false);
     unsigned before = 0;

@@ -124,6 +124,13 @@ TEST_P(RsBatch, Graph) {
         device::Graph graph(stream.get());
         ASSERT_OK(gfk_rs_batch_run(batch.get(), stream.get()));
         graph.end();
+        gfk_rs_info info;
+        ASSERT_OK(gfk_rs_get_info(code.get(), &info));
+        const bool is_clmad =
+            info.product.engine->family == GFK_ENGINE_CLMAD; // as the code's products
+        ASSERT_EQ(1u, graph.kernels().size());
+        EXPECT_EQ(is_clmad, graph.kernels()[0].find("multiply_task") != std::string::npos)
+            << graph.kernels()[0];
         for (int replay = 0; replay < 20; replay++) {
             stripes.refill();
             graph.launch(stream.get());

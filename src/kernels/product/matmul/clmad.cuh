@@ -48,18 +48,27 @@ struct Stage {
         for (int n = 0; n < vectors; n++) {
             const unsigned input = first + n * 4 + threadIdx.x / 32;
             data[n][0] = data[n][1] = data[n][2] = data[n][3] = 0;
-            if (input >= job.cols)
+            if (input >= job.cols || begin >= place.bytes)
                 continue;
             const uint8_t *const p =
-                job.b.at(place.product * job.next_inputs + input, place.of_head) + begin;
-            if (begin + 16 <= place.bytes && (uintptr_t)p % 16 == 0)
-                load_vector<true, Load::early>(p, data[n]);
+                job.b.at(place.product * job.next_inputs + input, place.of_head);
+            if (begin + 16 <= place.bytes && (uintptr_t)(p + begin) % 16 == 0)
+                load_vector<true, Load::early>(p + begin, data[n]);
             else if (begin != 0 && begin + 32 <= place.bytes)
-                load_vector<false, Load::early>(p, data[n]);
+                load_vector<false, Load::early>(p + begin, data[n]);
+            else if (((uintptr_t)(p + begin) | place.bytes) % 4 == 0)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    data[n][i] =
+                        begin + 4 * i < place.bytes ? __ldg((const uint32_t *)(p + begin) + i) : 0;
             else
 #pragma unroll 1
-                for (unsigned i = 0; i < 16; i += 4)
-                    set_word(data[n], i / 4, load_end(p + i, begin + i, place.bytes));
+                for (int i = 0; i < 4; i++) {
+                    const uint32_t word = load_word(p, begin + 4 * i, place.bytes);
+#pragma unroll
+                    for (int k = 0; k < 4; k++)
+                        data[n][k] = k == i ? word : data[n][k];
+                }
         }
         row += first * T::symbol_bytes;
         if constexpr (matrix_bytes == 2)
@@ -88,17 +97,6 @@ struct Stage {
         for (int i = 0; i < elements; i++)
             operand[threadIdx.x % 4 * elements + i][threadIdx.x / 4] =
                 matrix[i * T::w / 32] >> i * T::w % 32 & 0xffffffff >> (32 - T::w);
-    }
-
-  private:
-    __device__ static void set_word(uint32_t (&x)[4], unsigned i, uint32_t word) {
-#pragma unroll
-        for (unsigned k = 0; k < 4; k++)
-            x[k] = k == i ? word : x[k];
-    }
-    /* Four bytes of an input at byte `at`; zeros from `bytes` on. */
-    __device__ static uint32_t load_end(const uint8_t *p, uint64_t at, uint64_t bytes) {
-        return at < bytes ? load_bytes(p, bytes - at < 4 ? (unsigned)(bytes - at) : 4) : 0;
     }
 };
 

@@ -30,13 +30,6 @@ struct Slice {
     static constexpr int pitch = groups * (group_bytes + 16); /* no conflicts of banks */
 };
 
-/* Four bytes of an input; zeros behind its end. */
-__device__ uint32_t load_word(const uint8_t *p, uint64_t at, uint64_t bytes) {
-    if (at + 4 <= bytes && (uintptr_t)(p + at) % 4 == 0)
-        return *(const uint32_t *)(p + at);
-    return at < bytes ? load_bytes(p + at, bytes - at < 4 ? (unsigned)(bytes - at) : 4) : 0;
-}
-
 /* Calls write(part, words) for the words of each part that N times four words of symbols become:
  * fields of W bits of two words become twice as many fields of W / 2 bits. */
 template <int W, int N, class F>

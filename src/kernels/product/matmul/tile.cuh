@@ -138,6 +138,13 @@ struct TilePlace {
     }
 };
 
+/* Four bytes of an input; zeros behind its end. */
+__device__ inline uint32_t load_word(const uint8_t *p, uint64_t at, uint64_t bytes) {
+    if (at + 4 <= bytes && (uintptr_t)(p + at) % 4 == 0)
+        return *(const uint32_t *)(p + at);
+    return at < bytes ? load_bytes(p + at, bytes - at < 4 ? (unsigned)(bytes - at) : 4) : 0;
+}
+
 /* Is this output to be stored? */
 template <class J>
 __device__ bool is_stored(const J &job, const Symbols::Place &place, unsigned row) {
