@@ -180,8 +180,8 @@ Plain plain_of(const RsCase &c) {
         return {PlainKind::ReadOnly, {reads, 1, c.region}};
     if (c.operation == RsCase::Update) // reads the outputs too
         return {PlainKind::XorOnly, {reads - writes, writes, c.region}, GFK_XOR};
-    // The ceiling of a batch has long regions, as the stripes together are long.
-    const size_t region = c.stripes > 1 ? region_of(3 * kGiB, reads) : c.region;
+    // The ceiling of a batch has the same bytes in regions that are as long as all stripes together.
+    const size_t region = c.stripes * c.region;
     return {c.ceiling == RsCase::Few ? PlainKind::XorOnlyFew : PlainKind::XorOnly,
             {reads, writes, region}};
 }

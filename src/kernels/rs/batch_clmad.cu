@@ -51,8 +51,9 @@ class BatchView {
     __device__ unsigned cols() const { return inputs; }
     __device__ bool has(int j) const { return j < left; }
     __device__ bool mine(int) const { return whole; }
+    __device__ bool first() const { return vector == begin; }
+    __device__ bool last() const { return vector + 1 == end; }
     __device__ bool behind_last() const { return vector == end; }
-    __device__ Words words() const { return {vector - threadIdx.x % 32, begin, end}; }
     __device__ unsigned pitch() const { return 0; }
     __device__ uint8_t *region(unsigned i) const {
         uint8_t *const p = (uint8_t *)addresses[i];
@@ -123,7 +124,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void multiply_task(
         __syncthreads();
         Sums<K> sums = {};
         add_ring<K>(view, ring, coefficients, sums);
-        store_outputs<K>(view, barrett, sums);
+        store_outputs<K>(view, ring, barrett, sums);
         if (!K::aligned && !view.mine(0) && view.vector < place.record.vectors)
             multiply_cut<K>(place, view, coefficients, barrett);
     }

@@ -48,6 +48,11 @@ struct Kernel {
     static_assert(Aligned || Vectors == 1, "unaligned kernels exchange neighbouring vectors");
 };
 
+/* Unaligned: the number of a lane's word k in its warp. */
+__device__ inline unsigned word_number(int k) {
+    return 32 * k + threadIdx.x % 32;
+}
+
 /* Coefficients of a panel, with those of the input that a loop of two inputs a turn may add. */
 template <class K>
 __host__ __device__ constexpr unsigned panel_coefficients(unsigned cols) {
@@ -73,67 +78,17 @@ struct Job : Extent {
 template <class K>
 using Sums = uint64_t[K::vectors][K::outputs][4];
 
-/* ---- regions at any address ----------------------------------------------------------------- */
-
-/* Unaligned, a warp has 32 neighbouring vectors, 128 words, and a lane every 32nd word: then neighbouring lanes
- * have neighbouring words, and a word at any address comes from two aligned ones, by one funnel shift. Warps
- * overlap by one vector, so that a lane knows the word before each one that it stores. */
-struct Words {
-    uint64_t base;       /* the warp's first vector */
-    uint64_t begin, end; /* the region's whole vectors */
-
-    __device__ static unsigned number(int i) { return 32 * i + threadIdx.x % 32; }
-    __device__ uint64_t vector(int i) const { return base + number(i) / 4; }
-    __device__ bool exists(int i) const { return vector(i) >= begin && vector(i) < end; }
-    /* Does this warp store the word? The warp before stores those of the vector that both have. */
-    __device__ bool is_stored(int i) const {
-        return exists(i) && (number(i) >= 4 || vector(i) == begin);
-    }
-    __device__ bool is_first(int i) const { return vector(i) == begin && number(i) % 4 == 0; }
-    __device__ bool is_last(int i) const { return vector(i) + 1 == end && number(i) % 4 == 3; }
-};
-
-/* Words of an output from p on, where the warp's first vector begins. */
-__device__ inline void load_words(const uint8_t *p, const Words &words, uint32_t (&x)[4]) {
-    const unsigned skip = (unsigned)((uintptr_t)p % 4);
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const uint32_t *const at = (const uint32_t *)(p - skip) + words.number(i);
-        x[i] = 0;
-        if (words.exists(i))
-            x[i] = funnel(at[0], skip ? at[1] : 0, 8 * skip);
-    }
-}
-
-/* The same to memory. All lanes of the warp call this; `wanted` is the same for all of them. The ends of the
- * region are stored as bytes. */
-__device__ inline void store_words(uint8_t *p, const Words &words, const uint32_t (&x)[4],
-                                   bool wanted) {
-    const unsigned skip = (unsigned)((uintptr_t)p % 4);
-    uint32_t before = 0; /* the first lane's word before is the last lane's one of the row before */
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const uint32_t turned = __shfl_sync(0xffffffff, x[i], (threadIdx.x + 31) % 32);
-        const uint32_t low = threadIdx.x % 32 == 0 ? before : turned;
-        before = turned;
-        if (!wanted || !words.is_stored(i))
-            continue;
-        uint32_t *const at = (uint32_t *)(p - skip) + words.number(i);
-        if (skip != 0 && words.is_first(i))
-            store_bytes((uint8_t *)at + skip, 4 - skip, x[i]);
-        else
-            *at = skip == 0 ? x[i] : funnel(low, x[i], 32 - 8 * skip);
-        if (skip != 0 && words.is_last(i))
-            store_bytes((uint8_t *)(at + 1), skip, x[i] >> (32 - 8 * skip));
-    }
-}
-
 /* ---- where a thread's vectors are ------------------------------------------------------------ */
 
 /* A view answers: cols; has(j), is there an output j of the panel; in(i) and out(j), where the thread's
  * first vector is; mine(v), is there a vector v; pitch, from a vector to the next, in bytes. Unaligned,
- * a lane's vector is what it copies: behind_last() says whether it is the one behind the region's last whole one,
- * and words() where the warp's words are. */
+ * see below: first() and last() say whether the thread's vector is the region's first or last whole one,
+ * behind_last() whether it is the next one; exists(k), is there a word k of the lane's.
+ *
+ * Unaligned, a warp has 32 neighbouring vectors of a region, or 128 words. A lane copies and stores one vector,
+ * but multiplies every 32nd word: neighbouring lanes have neighbouring words, and a word at any address comes from
+ * two aligned ones, by one funnel shift. Warps overlap by one vector, so that a lane knows the word before each
+ * one of what the warp stores. */
 template <class K>
 class ProductView {
     const Job<K> &job;
@@ -160,8 +115,10 @@ class ProductView {
     __device__ unsigned cols() const { return job.cols; }
     __device__ bool has(int j) const { return panel * K::outputs + j < job.rows; }
     __device__ bool mine(int v) const { return present[v]; }
+    __device__ bool first() const { return vector == 0; }
+    __device__ bool last() const { return vector + 1 == job.count; }
     __device__ bool behind_last() const { return vector == job.count; }
-    __device__ Words words() const { return {vector - threadIdx.x % 32, 0, job.count}; }
+    __device__ bool exists(int k) const { return base() + word_number(k) / 4 < job.count; }
     __device__ unsigned pitch() const { return 16 * blockDim.x; }
     __device__ const uint8_t *in(unsigned i) const { return job.in[i] + offset; }
     __device__ uint8_t *out(int j) const { return job.out[panel * K::outputs + j] + offset; }
@@ -170,8 +127,11 @@ class ProductView {
         if constexpr (K::aligned)
             job.epilogue.report(offset + v * pitch() - job.phase, 16);
         else
-            job.epilogue.report(16 * (job.first + words().base) + 4 * Words::number(v), 4);
+            job.epilogue.report(16 * (job.first + base()) + 4 * word_number(v), 4);
     }
+
+  private:
+    __device__ uint64_t base() const { return vector - threadIdx.x % 32; } /* of the warp */
 };
 
 /* ---- what a thread does ---------------------------------------------------------------------- */
@@ -192,63 +152,129 @@ __device__ inline void add_products(const uint32_t (&x)[K::vectors][4],
 }
 
 /* A ring of inputs in shared memory: a thread's own, or, unaligned, that of a warp, whose lanes copy
- * the aligned vectors that hold the lanes' bytes, one more than there are lanes. */
+ * the aligned vectors that hold the warp's bytes, one more than there are lanes. */
 template <class K, class View>
 class Ring {
     static constexpr uint32_t half = 16 * 32; /* from a thread's vector to its next one */
     const View &view;
     uint32_t mine, slot; /* the thread's place in the first slot; bytes of a slot */
-    uint32_t window;     /* unaligned: where its first word would be */
+
+    __device__ uint32_t at(unsigned i) const { return mine + i % K::depth * slot; }
+    /* Unaligned: the lane's vector of a region, as far as the warp needs it. */
+    __device__ void copy_window(uint32_t to, const uint8_t *from) const {
+        const unsigned phase = (unsigned)((uintptr_t)from % 16);
+        if (view.mine(0) || (phase != 0 && view.behind_last()))
+            copy_cached<16>(to, from - phase);
+        if (phase != 0 && view.mine(0) && threadIdx.x % 32 == 31)
+            copy_cached<16>(to + 16, from - phase + 16);
+    }
+    /* The lane's words of a region that begins with this phase in its slot. */
+    __device__ void take_words(uint32_t from, unsigned phase, uint32_t (&x)[4]) const {
+        const uint32_t first = from - 12 * (threadIdx.x % 32) + phase / 4 * 4;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            uint32_t low[1], high[1];
+            load_shared(first + 128 * k, low);
+            load_shared(first + 128 * k + 4, high);
+            x[k] = funnel(low[0], high[0], 8 * (phase % 4));
+        }
+    }
 
   public:
     __device__ Ring(const View &of_view, uint32_t rings, unsigned thread, unsigned threads)
         : view(of_view), mine(rings + 16 * (thread / 32 * K::copied + thread % 32)),
-          slot(16 * K::copied * (threads / 32)), window(mine - 12 * (thread % 32)) {}
+          slot(16 * K::copied * (threads / 32)) {}
     /* Starts to copy input i, if there is one. */
     __device__ void fetch(unsigned i) const {
-        const uint32_t to = mine + i % K::depth * slot;
-        if constexpr (!K::aligned) {
-            if (i < view.cols()) {
-                const uint8_t *const from = view.in(i);
-                const unsigned phase = (unsigned)((uintptr_t)from % 16);
-                if (view.mine(0) || (phase != 0 && view.behind_last()))
-                    copy_cached<16>(to, from - phase);
-                if (phase != 0 && view.mine(0) && threadIdx.x % 32 == 31)
-                    copy_cached<16>(to + 16, from - phase + 16);
-            }
-        } else if (i < view.cols()) {
+        if (i < view.cols()) {
+            if constexpr (!K::aligned) {
+                copy_window(at(i), view.in(i));
+            } else {
 #pragma unroll
-            for (int v = 0; v < K::vectors; v++)
-                if (view.mine(v)) {
-                    if constexpr (K::past_l1)
-                        copy_16(to + v * half, view.in(i) + v * view.pitch());
-                    else
-                        copy_cached<16>(to + v * half, view.in(i) + v * view.pitch());
-                }
+                for (int v = 0; v < K::vectors; v++)
+                    if (view.mine(v)) {
+                        if constexpr (K::past_l1)
+                            copy_16(at(i) + v * half, view.in(i) + v * view.pitch());
+                        else
+                            copy_cached<16>(at(i) + v * half, view.in(i) + v * view.pitch());
+                    }
+            }
         }
         copies_end_group();
     }
     /* The words of input i, after which input i + depth - 1 is fetched. */
     __device__ void take(unsigned i, uint32_t (&x)[K::vectors][4]) const {
-        const uint32_t at = mine + i % K::depth * slot;
         if constexpr (K::aligned) {
             fetch(i + K::depth - 1);
             copies_wait_for_group<K::depth - 1>();
 #pragma unroll
             for (int v = 0; v < K::vectors; v++)
-                load_shared(at + v * half, x[v]);
+                load_shared(at(i) + v * half, x[v]);
         } else {
             copies_wait_for_group<K::depth - 2>();
             __syncwarp(); /* the lanes' copies are there, and the input before is no more needed */
             fetch(i + K::depth - 1);
-            const unsigned phase = (unsigned)((uintptr_t)view.in(i) % 16);
+            take_words(at(i), (unsigned)((uintptr_t)view.in(i) % 16), x[0]);
+        }
+    }
+
+    /* Unaligned, with the ring empty: the words of all outputs. */
+    __device__ void take_outputs(uint32_t (&x)[K::outputs][4]) const {
+        static_assert(K::aligned || K::outputs <= K::depth, "");
+#pragma unroll
+        for (int j = 0; j < K::outputs; j++)
+            if (view.has(j))
+                copy_window(at(j), view.out(j));
+        copies_end_group();
+        copies_wait_for_group<0>();
+        __syncwarp();
+#pragma unroll
+        for (int j = 0; j < K::outputs; j++)
+            if (view.has(j))
+                take_words(at(j), (unsigned)((uintptr_t)view.out(j) % 16), x[j]);
+        __syncwarp();
+    }
+    /* Unaligned, behind the last input: stores all outputs, as aligned vectors that lanes put together in the
+     * ring. The ends of the region are stored as bytes. */
+    __device__ void store_outputs(const uint32_t (&x)[K::outputs][4]) const {
+        __syncwarp();
+#pragma unroll
+        for (int j = 0; j < K::outputs; j++) {
+            const unsigned phase = view.has(j) ? (unsigned)((uintptr_t)view.out(j) % 16) : 0;
+            const unsigned skip = 8 * (phase % 4); /* bits */
+            const uint32_t to = at(j) - 12 * (threadIdx.x % 32) + phase / 4 * 4;
+            uint32_t before = 0; /* of the first lane: the last lane's word of the row before */
 #pragma unroll
             for (int k = 0; k < 4; k++) {
-                const uint32_t from = window + i % K::depth * slot + phase / 4 * 4 + 128 * k;
-                uint32_t low[1], high[1];
-                load_shared(from, low);
-                load_shared(from + 4, high);
-                x[0][k] = funnel(low[0], high[0], 8 * (phase % 4));
+                const uint32_t turned = __shfl_sync(0xffffffff, x[j][k], (threadIdx.x + 31) % 32);
+                const uint32_t low = threadIdx.x % 32 == 0 ? before : turned;
+                before = turned;
+                const uint32_t word[1] = {skip ? funnel(low, x[j][k], 32 - skip) : x[j][k]};
+                store_shared(to + 128 * k, word);
+            }
+            if (skip && threadIdx.x % 32 == 31) {
+                const uint32_t word[1] = {x[j][3] >> (32 - skip)};
+                store_shared(to + 128 * 3 + 4, word);
+            }
+        }
+        __syncwarp();
+        if (!view.mine(0) || (threadIdx.x % 32 == 0 && !view.first()))
+            return;
+#pragma unroll
+        for (int j = 0; j < K::outputs; j++) {
+            if (!view.has(j))
+                break;
+            uint8_t *const p = view.out(j);
+            const unsigned phase = (unsigned)((uintptr_t)p % 16);
+            uint32_t y[4];
+            load_shared(at(j), y);
+            if (phase != 0 && view.first())
+                store_partial(p - phase, phase, 16, 0, y);
+            else
+                store_vector<true>(p - phase, y);
+            if (phase != 0 && view.last()) {
+                load_shared(at(j) + 16, y);
+                store_partial(p - phase + 16, 0, phase, 0, y);
             }
         }
     }
@@ -294,28 +320,27 @@ __device__ inline void add_registers(const View &view, const uint64_t *coefficie
 
 /* Begins the sums with what the outputs hold: then they are added to, or, if they are right, the
  * sums become zero. */
+template <class K>
+__device__ inline void begin_sums(const uint32_t (&x)[K::outputs][4], int v, Sums<K> &sums) {
+#pragma unroll
+    for (int j = 0; j < K::outputs; j++)
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            sums[v][j][k] = spread_symbols<K::width>(x[j][k]);
+}
+
 template <class K, class View>
 __device__ inline void load_outputs(const View &view, Sums<K> &sums) {
-    uint32_t x[K::vectors][K::outputs][4];
-#pragma unroll
-    for (int v = 0; v < K::vectors; v++)
-#pragma unroll
-        for (int j = 0; j < K::outputs; j++) {
-            if (!view.has(j))
-                continue;
-            if constexpr (!K::aligned)
-                load_words(view.out(j) - 16 * (threadIdx.x % 32), view.words(), x[v][j]);
-            else if (view.mine(v))
-                load_vector<true, Load::early>(view.out(j) + v * view.pitch(), x[v][j]);
-        }
+    uint32_t x[K::vectors][K::outputs][4] = {};
 #pragma unroll
     for (int v = 0; v < K::vectors; v++)
 #pragma unroll
         for (int j = 0; j < K::outputs; j++)
-            if (view.has(j) && (!K::aligned || view.mine(v)))
+            if (view.has(j) && view.mine(v))
+                load_vector<true, Load::early>(view.out(j) + v * view.pitch(), x[v][j]);
 #pragma unroll
-                for (int k = 0; k < 4; k++)
-                    sums[v][j][k] = spread_symbols<K::width>(x[v][j][k]);
+    for (int v = 0; v < K::vectors; v++)
+        begin_sums<K>(x[v], v, sums);
 }
 
 /* Reduces the sums of an output. */
@@ -332,17 +357,28 @@ __device__ inline void store_outputs(const View &view, const gfk_barrett &barret
                                      const Sums<K> &sums) {
 #pragma unroll
     for (int j = 0; j < K::outputs; j++) {
-        if (K::aligned && !view.has(j))
+        if (!view.has(j))
             break;
 #pragma unroll
         for (int v = 0; v < K::vectors; v++) {
             uint32_t y[4];
             reduce_vector<K::width>(sums[v][j], barrett, y);
-            if constexpr (!K::aligned) /* for outputs that are missing, too: no branch */
-                store_words(view.out(j) - 16 * (threadIdx.x % 32), view.words(), y, view.has(j));
-            else if (view.mine(v))
+            if (view.mine(v))
                 store_vector<true>(view.out(j) + v * view.pitch(), y);
         }
+    }
+}
+template <class K, class View>
+__device__ inline void store_outputs(const View &view, const Ring<K, View> &ring,
+                                     const gfk_barrett &barrett, const Sums<K> &sums) {
+    if constexpr (K::aligned) {
+        store_outputs<K>(view, barrett, sums);
+    } else {
+        uint32_t y[K::outputs][4];
+#pragma unroll
+        for (int j = 0; j < K::outputs; j++)
+            reduce_vector<K::width>(sums[0][j], barrett, y[j]);
+        ring.store_outputs(y);
     }
 }
 
@@ -367,7 +403,7 @@ __device__ inline void check_outputs(const Job<K> &job, const ProductView<K> &vi
         } else {
 #pragma unroll
             for (int k = 0; k < 4; k++)
-                if (any[k] && view.words().exists(k))
+                if (any[k] && view.exists(k))
                     view.report(k);
         }
     }
@@ -418,22 +454,31 @@ __global__ __launch_bounds__(K::threads,
         if (job.epilogue.reads())
             load_outputs<K>(view, sums);
         add_registers<K>(view, coefficients, sums);
+        if (job.epilogue.mismatch_map)
+            check_outputs<K>(job, view, sums);
+        else
+            store_outputs<K>(view, job.barrett, sums);
     } else {
         const uint32_t rings =
             (uint32_t)__cvta_generic_to_shared(clmad_shared) + shared_bytes<K>(count, 0);
         const Ring<K, ProductView<K>> ring(view, rings, thread, threads);
+        if (!K::aligned && job.epilogue.reads()) {
+            uint32_t x[K::outputs][4] = {};
+            ring.take_outputs(x);
+            begin_sums<K>(x, 0, sums);
+        }
 #pragma unroll
         for (int i = 0; i < K::depth - 1; i++)
             ring.fetch(i);
-        if (job.epilogue.reads())
+        if (K::aligned && job.epilogue.reads())
             load_outputs<K>(view, sums);
         __syncthreads(); /* for the coefficients */
         add_ring<K>(view, ring, coefficients, sums);
+        if (job.epilogue.mismatch_map)
+            check_outputs<K>(job, view, sums);
+        else
+            store_outputs<K>(view, ring, job.barrett, sums);
     }
-    if (job.epilogue.mismatch_map)
-        check_outputs<K>(job, view, sums);
-    else
-        store_outputs<K>(view, job.barrett, sums);
     finish_ends<K::width>(job, thread, threads,
                           [&](unsigned j, uint64_t at) { return sum_of_symbol(job, j, at); });
 }
