@@ -9,22 +9,10 @@ import struct
 import time
 
 import harness
-import xxh3
+from forge import promise
 from harness import BLOCK_HEADER, HEADER, Folder, check, shard
 
 SETS = ("verify", "info", "decode", "repair", "scrub")
-
-
-def promise(content, **values):
-    """The header of a shard with other values, and a checksum that fits."""
-    header = bytearray(content[:HEADER])
-    for name, value in values.items():
-        form, place = {"w": ("<I", 32), "matrix": ("<I", 36), "polynomial": ("<Q", 40), "k": ("<I", 48),
-                       "m": ("<I", 52), "index": ("<I", 56), "set_id": ("16s", 16), "block": ("<Q", 64),
-                       "size": ("<Q", 72)}[name]
-        struct.pack_into(form, header, place, value)
-    struct.pack_into("<Q", header, HEADER - 8, xxh3.hash64(bytes(header[:HEADER - 8])))
-    return bytes(header)
 
 
 def small(arguments, folder, expect, seconds=5, **more):

@@ -71,8 +71,10 @@ static int open_members(shard_set *set) {
     for (shard_source *s = set->members; s != NULL; s = s->next_of_set) {
         s->error = 0;
         const int error = shard_source_open(s);
-        if (error == EMFILE || error == ENFILE)
+        if (error == EMFILE || error == ENFILE) {
+            set->refused = SIZE_REFUSED;
             return fail_for_open_files();
+        }
         if (error == ENOMEM)
             return no_memory();
         if (error != 0)

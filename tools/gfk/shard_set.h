@@ -79,6 +79,14 @@ typedef struct shard_item {
     bool lacks;            /* a set of the item lacks shards */
 } shard_item;
 
+/* What is wrong with a set although its shards may be right. */
+typedef enum set_refusal {
+    NOT_REFUSED = 0,
+    SIZE_REFUSED, /* the system does not permit so many or so long files */
+    NAME_REFUSED, /* no file can get the stored name */
+    NAME_IN_USE   /* a file that only --force replaces has the stored name */
+} set_refusal;
+
 typedef struct shard_set {
     shard_header header;    /* header of the set; index is 0 */
     char *base;             /* the base that messages name */
@@ -96,6 +104,7 @@ typedef struct shard_set {
     shard_item *namer;     /* the item that gives the set its name */
     bool kept;             /* a command works on the set */
     bool follows;          /* another set of the item was tried; what else is there was said */
+    set_refusal refused;   /* why the work failed */
     struct inventory *all; /* all files that the command found */
     const struct shard_set *warned; /* the set whose user was warned of this one */
     shard_source **shards; /* while the set is open: the best source of each shard; NULL: missing */
