@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "find.h"
+#include "headerless.h"
 #include "report.h"
 
 static bool has_geometry(const shard_source *s) {
@@ -342,20 +343,6 @@ static int join_by_name(inventory *all) {
 
 /* ---- files without an intact header --------------------------------------------------------- */
 
-/* A file without an intact header is a damaged shard if the id of the set is in the place of a
- * header, or if the file has a shard's name and nothing is lost with its contents: they are a
- * shard's length of zeros or cannot be read, or they are the beginning of the shard's header. */
-static bool belongs(const shard_set *set, shard_source *s) {
-    if (s->identified)
-        return s->header.index < set->count &&
-               memcmp(set->header.set_id, s->header.set_id, SET_ID_BYTES) == 0;
-    if (shard_source_search(s, &set->header))
-        return s->header.index < set->count;
-    return s->named && s->header.index < set->count &&
-           ((s->bytes == shard_bytes(&set->header) && shard_source_is_blank(s)) ||
-            shard_source_is_beginning(s, &set->header));
-}
-
 /* The first set that has the id, or comes after it. */
 static size_t find_id(const inventory *all, const uint8_t *set_id) {
     size_t low = 0, high = all->set_count;
@@ -369,20 +356,42 @@ static size_t find_id(const inventory *all, const uint8_t *set_id) {
     return low;
 }
 
-/* Finds the set of a damaged file: by the id in a block header, or among the sets of the item. */
-static void find_set(inventory *all, shard_source *s) {
-    for (size_t i = s->identified ? find_id(all, s->header.set_id) : all->set_count;
+/* Finds the set of a file with an intact block header. */
+static void find_by_id(inventory *all, shard_source *s) {
+    for (size_t i = find_id(all, s->header.set_id);
          i < all->set_count && s->set == NULL &&
          memcmp(all->sets[i].header.set_id, s->header.set_id, SET_ID_BYTES) == 0;
          i++)
-        if (all->sets[i].kept && belongs(&all->sets[i], s))
+        if (all->sets[i].kept && s->header.index < all->sets[i].count)
             add_member(&all->sets[i], s);
-    if (s->set != NULL || s->identified || shard_source_open(s) != 0)
-        return;
-    for (size_t i = 0; i < s->item->set_count && s->set == NULL; i++)
-        if (s->item->sets[i]->kept && belongs(s->item->sets[i], s))
-            add_member(s->item->sets[i], s);
-    shard_source_close(s);
+}
+
+static bool lacks_set(const shard_source *s) {
+    return s->set == NULL && !s->unreadable && !has_geometry(s);
+}
+
+/* Finds the sets of the other files without an intact header among the sets of their item. */
+static int find_in_item(shard_item *item) {
+    candidates list = {0};
+    int code = 0;
+    for (shard_source *s = item->files; s != NULL && code == 0; s = s->next_of_item) {
+        if (!lacks_set(s) || s->identified || item->set_count == 0 || shard_source_open(s) != 0)
+            continue;
+        if (list.all == NULL) {
+            code = candidates_open(&list, item->set_count);
+            for (size_t i = 0; i < item->set_count && code == 0; i++)
+                if (item->sets[i]->kept)
+                    candidates_add(&list, &item->sets[i]->header, item->sets[i]);
+            if (code == 0)
+                candidates_sort(&list);
+        }
+        const candidate *const found = code == 0 ? candidates_find(&list, s) : NULL;
+        if (found != NULL)
+            add_member(found->set, s);
+        shard_source_close(s);
+    }
+    candidates_close(&list);
+    return code;
 }
 
 /* Leaves out an item with the only file of its name, if this is a user's file: nothing in the file
@@ -430,11 +439,11 @@ int choose_sets(set_list *list) {
         code = find_renamed(all);
     if (code == 0)
         code = join_by_name(all);
-    for (size_t i = 0; i < all->source_count && code == 0; i++) {
-        shard_source *const s = all->sources[i];
-        if (s->set == NULL && !s->unreadable && !has_geometry(s))
-            find_set(all, s);
-    }
+    for (size_t i = 0; i < all->source_count && code == 0; i++)
+        if (lacks_set(all->sources[i]) && all->sources[i]->identified)
+            find_by_id(all, all->sources[i]);
+    for (size_t i = 0; i < all->item_count && code == 0; i++)
+        code = find_in_item(all->items[i]);
     return code == 0 ? add_without_header(all) : code;
 }
 

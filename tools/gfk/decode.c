@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "files.h"
+#include "headerless.h"
 #include "options.h"
 #include "report.h"
 #include "restore.h"
@@ -117,6 +118,22 @@ static int check_name(const decoding *d, const char *path) {
     return 0;
 }
 
+/* Finds out whether an open file, whose headers were read, is a shard of the set. */
+static int is_of_set(const decoding *d, shard_source *file, bool *is_shard) {
+    candidates list;
+    int code = 0;
+    if (file->identified) {
+        *is_shard = memcmp(file->header.set_id, d->set->header.set_id, SET_ID_BYTES) == 0;
+    } else if (shard_source_open(file) == 0) {
+        code = candidates_open(&list, 1);
+        if (code == 0)
+            candidates_add(&list, &d->set->header, NULL);
+        *is_shard = code == 0 && candidates_find(&list, file) != NULL;
+        candidates_close(&list);
+    }
+    return code;
+}
+
 /* Finds out whether the file in the place of the output is a shard: one that was found, or one of the
  * set that the arguments do not name. */
 static int find_shard(const decoding *d, const file_place *place, bool *is_shard) {
@@ -124,12 +141,12 @@ static int find_shard(const decoding *d, const file_place *place, bool *is_shard
     shard_source file;
     const char *const name = path_name(place->path);
     const shard_source *const known = inventory_find(d->set->all, place->in, name);
-    *is_shard = known != NULL && known->identified;
+    *is_shard = known != NULL && (known->identified || known->set == d->set);
     if (known != NULL || fstatat(folder_fd(place->in), name, &status, AT_SYMLINK_NOFOLLOW) != 0)
         return 0;
-    const int code = shard_source_read(&file, place->in, name, &status);
-    *is_shard = code == 0 && file.identified &&
-                memcmp(file.header.set_id, d->set->header.set_id, SET_ID_BYTES) == 0;
+    int code = shard_source_read(&file, place->in, name, &status);
+    if (code == 0)
+        code = is_of_set(d, &file, is_shard);
     shard_source_close(&file);
     free(file.path);
     return code;

@@ -36,7 +36,7 @@ typedef struct encoding {
     inventory *all;        /* the folders of the shards, as they were at the beginning */
     shard_item *there;     /* the bases of the shards, and the files with the names of shards */
     input_files inputs;    /* the files to encode */
-    shard_header as_shard; /* of an input that is a shard itself: the set and the index */
+    shard_source as_shard; /* the input may be a shard itself */
     XXH3_state_t *hash;
     shard_writer writer;
     uint64_t stripe, bytes; /* stripes and bytes read so far */
@@ -138,16 +138,28 @@ static uint64_t default_block_bytes(uint32_t k, uint32_t m) {
     return bytes;
 }
 
-static int begin(encoding *e, const gfk_field *field) {
+static int begin(encoding *e, const gfk_field *field, folder *home) {
     const tool_options *o = e->options;
     if (fstat(e->fd, &e->before) != 0)
         return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
     if (S_ISDIR(e->before.st_mode))
         return fail(TOOL_IO, "%s is a folder", e->name);
     e->inputs.present = (file_identity){e->before.st_dev, e->before.st_ino};
-    if (shard_source_identify(e->fd, (uint64_t)e->before.st_size, &e->as_shard))
-        e->inputs.shard = &e->as_shard;
     e->regular = S_ISREG(e->before.st_mode) && e->fd != STDIN_FILENO;
+    if (S_ISREG(e->before.st_mode)) {
+        size_t length = 0;
+        e->as_shard = (shard_source){.fd = e->fd,
+                                     .in = home,
+                                     .path = e->regular ? (char *)e->name : NULL,
+                                     .bytes = (uint64_t)e->before.st_size};
+        e->as_shard.named =
+            e->regular && shard_name_parse(path_name(e->name), strlen(path_name(e->name)), &length,
+                                           &e->as_shard.name_index);
+        shard_source_identify(&e->as_shard);
+        if (!e->as_shard.identified)
+            e->as_shard.header.index = e->as_shard.name_index;
+        e->inputs.shard = &e->as_shard;
+    }
     const mode_t mask = umask(0);
     umask(mask);
     e->header = (shard_header){.version = FORMAT_VERSION,
@@ -256,7 +268,7 @@ static int encode_file(const encoding *common, folder *const *to, const gfk_fiel
     if (code == 0)
         code = look(&e, to, home, base);
     if (code == 0)
-        code = begin(&e, field);
+        code = begin(&e, field, home);
     if (code == 0)
         code = write_shards(&e);
     if (code == 0) {

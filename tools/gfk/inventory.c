@@ -182,6 +182,10 @@ static int attach(inventory *all, shard_source *s, shard_item *item) {
     else
         item->last->next_of_item = s;
     item->last = s;
+    if (s->unreadable) {
+        *(item->closed == NULL ? &item->closed : &item->last_closed->next_closed) = s;
+        item->last_closed = s;
+    }
     return 0;
 }
 
@@ -311,12 +315,12 @@ static int work_on_shard(inventory *all, folder *in, folder_entry *entry, void *
     return b->work(all, in, entry, b->context);
 }
 
-/* Works on the entries of a folder that are named like shards of a base or, first, that have the
- * temporary names of such files. */
-static int for_base(inventory *all, folder *in, const char *base, base_work *b) {
+/* Works on the entries of a folder that are named like temporary files of the shards of a base and,
+ * unless only those are wanted, then on those that are named like shards. */
+static int for_base(inventory *all, folder *in, const char *base, bool only_temp, base_work *b) {
     int code = 0;
     b->length = strlen(base);
-    for (int temp = 1; temp >= 0 && code == 0; temp--) {
+    for (int temp = 1; temp >= only_temp && code == 0; temp--) {
         char *prefix = NULL;
         if (asprintf(&prefix, "%s%s.gfk.", temp ? "." : "", base) < 0)
             return no_memory();
@@ -335,7 +339,7 @@ static int note_file(inventory *all, folder *in, folder_entry *entry, void *has)
 int inventory_has_base(inventory *all, folder *in, const char *base, bool *has) {
     base_work b = {.work = note_file, .context = has};
     *has = false;
-    return for_base(all, in, base, &b);
+    return for_base(all, in, base, false, &b);
 }
 
 static int take(inventory *all, folder *in, folder_entry *entry, void *item) {
@@ -348,7 +352,7 @@ int inventory_take_base(inventory *all, folder *in, const char *base, shard_item
     base_work b = {.work = take, .context = item};
     const int code = inventory_list(all, in, true, &list, &error);
     item->failed = item->failed || error != 0;
-    return code == 0 ? for_base(all, in, base, &b) : code;
+    return code == 0 ? for_base(all, in, base, false, &b) : code;
 }
 
 shard_source *inventory_find(const inventory *all, folder *in, const char *name) {
@@ -370,14 +374,14 @@ static int clean_shard(inventory *all, folder *in, folder_entry *entry, void *co
         (fstatat(folder_fd(in), entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
          input_files_have(all->inputs, (file_identity){status.st_dev, status.st_ino})))
         return 0;
-    if (temp_name_length(entry->name) != 0 && folder_entry_type(in, entry) == DT_REG)
+    if (folder_entry_type(in, entry) == DT_REG)
         temp_remove(in, entry->name);
     return 0;
 }
 
 int inventory_clean_shards(inventory *all, const shard_base *base, const shard_set *set) {
     base_work b = {.work = clean_shard, .context = (void *)set};
-    return for_base(all, base->in, path_name(base->path), &b);
+    return for_base(all, base->in, path_name(base->path), true, &b);
 }
 
 static int clean_file(inventory *all, folder *in, folder_entry *entry, void *name) {

@@ -60,9 +60,9 @@ static int assign(shard_set *set) {
         }
     free(last);
     for (size_t i = 0; i < set->item_count; i++)
-        for (shard_source *s = set->items[i]->files; s != NULL; s = s->next_of_item)
-            if (s->unreadable && s->named && s->header.index < set->count &&
-                set->shards[s->header.index] == NULL && set->closed[s->header.index] == NULL)
+        for (shard_source *s = set->items[i]->closed; s != NULL; s = s->next_closed)
+            if (s->named && s->header.index < set->count && set->shards[s->header.index] == NULL &&
+                set->closed[s->header.index] == NULL)
                 set->closed[s->header.index] = s;
     return 0;
 }
@@ -104,11 +104,11 @@ static void warn_of_set(const shard_set *set, const shard_source *s) {
          first == NULL ? set->base : first->path, changed(&set->header, mine));
 }
 
-static void warn_of_file(shard_set *set, const shard_item *item, const shard_source *s) {
+static void warn_of_file(shard_set *set, const shard_source *s) {
     if (s->unreadable) {
         if (s->named)
             warn("cannot open %s: %s", s->path, shard_error_text(s->error));
-    } else if (s->set == NULL && !s->temp && (set->count == 0 || item->sets[0] == set)) {
+    } else if (s->set == NULL && !s->temp) {
         if (set->count != 0)
             warn("%s %s", s->path,
                  s->identified ? "belongs to another set" : "is not a shard of this set");
@@ -119,13 +119,15 @@ static void warn_of_file(shard_set *set, const shard_item *item, const shard_sou
     }
 }
 
+/* The first set of an item says what else is there. */
 static void warn_of_others(shard_set *set) {
     for (size_t i = 0; i < set->item_count && !set->follows; i++) {
         const shard_item *const item = set->items[i];
         for (size_t j = 0; j < item->notes.count; j++)
             warn_once("%s", item->notes.paths[j]);
-        for (const shard_source *s = item->files; s != NULL; s = s->next_of_item)
-            warn_of_file(set, item, s);
+        for (const shard_source *s = item->sets[0] == set ? item->files : NULL; s != NULL;
+             s = s->next_of_item)
+            warn_of_file(set, s);
     }
 }
 
@@ -139,7 +141,7 @@ static int fail_without_header(shard_set *set) {
         return TOOL_IO;
     for (const shard_source *s = item->files; s != NULL; s = s->next_of_item) {
         readable = readable || !s->unreadable;
-        warn_of_file(set, item, s);
+        warn_of_file(set, s);
     }
     return fail(TOOL_UNRECOVERABLE,
                 readable              ? "no file has an intact header of a shard of %s"
