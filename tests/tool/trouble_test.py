@@ -260,7 +260,7 @@ def too_few_open_files():
         for command_line in (("verify", "f"), ("info", "f"), ("decode", "-o", "out", "f"),
                              ("repair", "-f", "f"), ("encode", "-f", "-k60", "-m40", "f")):
             run = folder.gfk(*command_line, expect=harness.IO, preexec_fn=set_limit)
-            check("the limit on open files, 64, is too low for so many shards (ulimit -n)" in run.err, run.err)
+            check("the limit on open files, 64, is too low for so many shards or folders (ulimit -n)" in run.err, run.err)
             check(before == folder.contents(), "files changed")
         folder.write("g", b"x" * 1000)
         folder.gfk("encode", "-k4", "-m150", "g")  # few shards are left, and many are missing

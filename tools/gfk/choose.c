@@ -470,7 +470,8 @@ static int describe(shard_set *set) {
     set->searched = set->bases.count != 0;
     for (const shard_source *s = set->members; s != NULL && !set->searched && code == 0;
          s = s->next_of_set)
-        code = shard_bases_add(&set->bases, s->in, path_join(s->in->path, path_name(set->base)));
+        code = shard_bases_add(&set->bases, s->in,
+                               path_join(folder_path(s->in), path_name(set->base)));
     return code;
 }
 

@@ -216,7 +216,8 @@ static int look(encoding *e, folder *const *to, folder *home, const char *base) 
         return fail(TOOL_IO, "cannot open the folder of %s: %s", base, strerror(error));
     for (size_t i = 0; i < (o->to.count == 0 ? 1 : o->to.count) && code == 0; i++) {
         folder *const in = o->to.count == 0 ? own : to[i];
-        char *const path = o->to.count == 0 ? strdup(base) : path_join(in->path, path_name(base));
+        char *const path =
+            o->to.count == 0 ? strdup(base) : path_join(folder_path(in), path_name(base));
         code = shard_bases_add(&e->there->bases, in, path);
         if (code == 0)
             code = inventory_take_base(e->all, in, path_name(base), e->there);
@@ -235,9 +236,8 @@ static int open_input(encoding *e, const char *path, folder *home) {
     const int error = home == NULL ? folder_of(&home, path) : 0;
     if (error == ENOMEM)
         return no_memory();
-    const int in = error == 0 ? folder_fd(home) : -1;
-    errno = error != 0 ? error : errno;
-    e->fd = in < 0 ? -1 : openat(in, path_name(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    errno = error;
+    e->fd = error != 0 ? -1 : folder_open_file(home, path_name(path), O_RDONLY | O_NONBLOCK, 0);
     if (e->fd < 0 || fstat(e->fd, &e->before) != 0)
         return fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
     if (temp_name_length(path_name(path)) != 0)

@@ -31,6 +31,8 @@ char *path_folder(const char *path) {
 }
 
 char *path_join(const char *in, const char *name) {
+    if (in == NULL)
+        return NULL;
     if (strcmp(in, ".") == 0)
         return strdup(name);
     const size_t room = strlen(in) + strlen(name) + 2;
@@ -188,8 +190,7 @@ int place_look(const file_place *place, struct stat *status) {
 static int create(temp_file *temp, const file_place *place) {
     char digits[DIGITS + 1];
     uint64_t number = 0;
-    const int in = folder_fd(place->in);
-    if (in < 0 || getrandom(&number, sizeof number, 0) != sizeof number)
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
         return errno;
     snprintf(digits, sizeof digits, "%0*llx", DIGITS,
              (unsigned long long)(number & 0xffffffffffff));
@@ -197,7 +198,7 @@ static int create(temp_file *temp, const file_place *place) {
     if (name == NULL)
         return ENOMEM;
     pthread_mutex_lock(&mutex); /* a signal waits until the file is registered */
-    const int fd = openat(in, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int fd = folder_open_file(place->in, name, O_RDWR | O_CREAT | O_EXCL, 0600);
     const int error = fd < 0 ? errno : 0;
     if (fd >= 0) {
         *temp = (temp_file){fd, place->in, name, registered};
@@ -253,9 +254,10 @@ int temp_commit(temp_file *temps, size_t count, const file_place *places,
     }
     for (size_t i = done; i < count && done != 0; i++)
         forget(&temps[i]);
-    const folder *const failed = code == 0 ? folders_sync(folders) : NULL;
+    folder *const failed = code == 0 ? folders_sync(folders) : NULL;
     if (failed != NULL)
-        code = fail(TOOL_IO, "cannot write the folder %s: %s", failed->path, strerror(errno));
+        code =
+            fail(TOOL_IO, "cannot write the folder %s: %s", folder_path(failed), strerror(errno));
     pthread_mutex_unlock(&mutex);
     return code;
 }
@@ -285,10 +287,9 @@ void temp_discard(temp_file *temp) {
 }
 
 void temp_remove(folder *in, const char *name) {
-    const int at = folder_fd(in);
-    const int fd = at < 0 ? -1 : openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int fd = folder_open_file(in, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-        unlinkat(at, name, 0);
+        unlinkat(in->fd, name, 0);
     if (fd >= 0)
         close(fd);
 }
@@ -331,8 +332,10 @@ void signals_begin(void) {
 }
 
 int fail_for_open_files(void) {
-    return fail(TOOL_IO, "the limit on open files, %zu, is too low for so many shards (ulimit -n)",
-                allow_open_files(0));
+    return fail(
+        TOOL_IO,
+        "the limit on open files, %zu, is too low for so many shards or folders (ulimit -n)",
+        allow_open_files(0));
 }
 
 size_t allow_open_files(size_t count) {

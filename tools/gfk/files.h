@@ -16,9 +16,9 @@
 
 /* ---- paths; NULL means out of memory -------------------------------------------------------- */
 
-char *path_folder(const char *path);     /* "a/b" -> "a", "b" -> ".", "/b" -> "/" */
-const char *path_name(const char *path); /* the part after the last slash */
-char *path_join(const char *in, const char *name);
+char *path_folder(const char *path);               /* "a/b" -> "a", "b" -> ".", "/b" -> "/" */
+const char *path_name(const char *path);           /* the part after the last slash */
+char *path_join(const char *in, const char *name); /* NULL also if `in` is NULL */
 /* A list that owns its paths. */
 typedef struct path_list {
     char **paths;

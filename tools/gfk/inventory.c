@@ -91,7 +91,7 @@ int inventory_list(inventory *all, folder *in, bool report, folder_entries **lis
     if (found->error == ENOMEM)
         return no_memory();
     if (found->error != 0 && report && !found->reported) {
-        inventory_report(all, TOOL_IO, "cannot read the folder %s: %s", in->path,
+        inventory_report(all, TOOL_IO, "cannot read the folder %s: %s", folder_path(in),
                          strerror(found->error));
         found->reported = true;
     }
@@ -240,7 +240,7 @@ static int look(inventory *all, folder *in, const char *name, folder_entry *entr
         if (errno == ENOENT)
             return 0;
         const int error = errno;
-        char *const path = error == ENOMEM ? NULL : path_join(in->path, name);
+        char *const path = error == ENOMEM ? NULL : path_join(folder_path(in), name);
         if (path == NULL)
             return no_memory();
         inventory_report(all, TOOL_IO, "cannot look at %s: %s", path, strerror(error));
@@ -252,7 +252,7 @@ static int look(inventory *all, folder *in, const char *name, folder_entry *entr
     if (entry != NULL) /* the first look at an entry without a type may have failed */
         entry->type = (unsigned char)IFTODT(status.st_mode);
     if (S_ISDIR(status.st_mode)) { /* a folder is no shard, whatever its name is */
-        char *const path = item == NULL ? NULL : path_join(in->path, name), *text = NULL;
+        char *const path = item == NULL ? NULL : path_join(folder_path(in), name), *text = NULL;
         if (path == NULL || asprintf(&text, "%s is a folder, not a shard", path) < 0)
             text = NULL;
         free(path);

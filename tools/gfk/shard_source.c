@@ -147,11 +147,8 @@ static bool may_stay_open(void) {
 int shard_source_open(shard_source *source) {
     struct stat status;
     if (source->fd < 0) {
-        const int in = folder_fd(source->in);
-        if (in < 0)
-            return errno;
-        source->fd =
-            openat(in, path_name(source->path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        source->fd = folder_open_file(source->in, path_name(source->path),
+                                      O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
         open_sources += source->fd >= 0;
     }
     int error = source->fd < 0 || fstat(source->fd, &status) != 0 ? errno : 0;
@@ -175,7 +172,7 @@ int shard_source_read(shard_source *source, folder *in, const char *name,
     size_t base_length = 0;
     *source = (shard_source){.fd = -1,
                              .in = in,
-                             .path = path_join(in->path, name),
+                             .path = path_join(folder_path(in), name),
                              .device = status->st_dev,
                              .inode = status->st_ino,
                              .bytes = (uint64_t)status->st_size,
