@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the system refuses, and what is in the way."""
 
+import fcntl
 import os
 import resource
 import signal
 import socket
 import subprocess
+import time
 
 import harness
 from harness import Folder, check, command, encoded, environment, gfk, shard
@@ -342,6 +344,63 @@ def streams_that_are_closed():
         check(not folder.shards("g") and not folder.temps(), folder.names())
 
 
+def streams_that_do_not_block():
+    """Standard input, output and error with O_NONBLOCK: the tool waits, and nothing is lost."""
+    def pipe():
+        ends = os.pipe()
+        for end in ends:
+            os.set_blocking(end, False)
+            fcntl.fcntl(end, 1031, 4096)  # F_SETPIPE_SZ
+        return ends
+
+    def read(end, slowly):
+        os.set_blocking(end, True)
+        time.sleep(0.3)
+        parts = []
+        while part := os.read(end, 3000):
+            parts.append(part)
+            time.sleep(slowly)
+        os.close(end)
+        return b"".join(parts)
+
+    with Folder() as folder:
+        content = encoded(folder, 300000)
+        for name in range(60):
+            folder.gfk("encode", "-q", "-k1", "-m1", "-o", f"a long name for a set {name}", "f")
+        for arguments in (("decode", "-o", "-", "f"), ("info", "."), ("info", "--json", "."), ("scrub", "."),
+                          ("help", "encode"), ("methods",), ("help", "--complete", "verify", "")):
+            if arguments[0] != "decode":
+                expected = folder.gfk(*arguments).out
+            else:
+                expected = content
+            out, out_end = pipe()
+            process = subprocess.Popen(command(*arguments), cwd=folder.path, stdout=out_end, stderr=subprocess.PIPE)
+            os.close(out_end)
+            got = read(out, 0.001)
+            said = process.communicate()[1]
+            check(process.returncode == 0 and got == expected, f"{arguments}: {len(got)} of {len(expected)}: {said}")
+        out, out_end = pipe()
+        process = subprocess.Popen(command("verify", *(f"none {i}" for i in range(500))), cwd=folder.path,
+                                   stdout=subprocess.DEVNULL, stderr=out_end)
+        os.close(out_end)
+        lines = read(out, 0).splitlines()
+        process.wait()
+        check(len(lines) == 500, f"{len(lines)} lines on standard error")
+        source, source_end = pipe()
+        process = subprocess.Popen(command("encode", "-k2", "-m1", "-o", "g", "-"), cwd=folder.path, stdin=source,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        os.close(source)
+        os.set_blocking(source_end, True)
+        for part in range(0, len(content), 50000):
+            time.sleep(0.02)
+            rest = content[part:part + 50000]
+            while rest:
+                rest = rest[os.write(source_end, rest):]
+        os.close(source_end)
+        said = process.communicate()[1]
+        check(process.returncode == 0 and folder.gfk("decode", "-o", "-", "g").out == content, said)
+
+
 def folders_in_the_way():
     with Folder() as folder:
         encoded(folder)
@@ -426,6 +485,6 @@ def an_input_that_changes():
 
 
 harness.main(read_only_folder, no_permission, shards_that_cannot_be_opened, folders_named_like_shards,
-             shards_with_bad_sectors, files_that_may_not_grow, too_few_open_files,
-             full_disk, names_that_cannot_be_given, streams_that_are_closed, folders_in_the_way,
+             shards_with_bad_sectors, files_that_may_not_grow, too_few_open_files, full_disk,
+             names_that_cannot_be_given, streams_that_are_closed, streams_that_do_not_block, folders_in_the_way,
              nothing_is_replaced_unasked, an_input_that_changes)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,13 +63,23 @@ void path_list_free(path_list *list) {
 
 /* ---- reading and writing -------------------------------------------------------------------- */
 
+/* After a failed read or write: true if the call is to be made again, after a wait if somebody has set
+ * the descriptor to O_NONBLOCK. */
+static bool try_again(int fd, short events) {
+    struct pollfd ready = {.fd = fd, .events = events};
+    if (errno == EINTR)
+        return true;
+    return (errno == EAGAIN || errno == EWOULDBLOCK) &&
+           (poll(&ready, 1, -1) >= 0 || errno == EINTR);
+}
+
 ssize_t read_all(int fd, void *memory, size_t bytes) {
     size_t done = 0;
     while (done < bytes) {
         const ssize_t n = read(fd, (uint8_t *)memory + done, bytes - done);
         if (n == 0)
             break;
-        if (n < 0 && errno != EINTR)
+        if (n < 0 && !try_again(fd, POLLIN))
             return -1;
         done += n > 0 ? (size_t)n : 0;
     }
@@ -79,7 +90,7 @@ bool write_all(int fd, const void *memory, size_t bytes) {
     size_t done = 0;
     while (done < bytes) {
         const ssize_t n = write(fd, (const uint8_t *)memory + done, bytes - done);
-        if (n < 0 && errno != EINTR)
+        if (n < 0 && !try_again(fd, POLLOUT))
             return false;
         done += n > 0 ? (size_t)n : 0;
     }
