@@ -9,16 +9,8 @@
 #include "headerless.h"
 #include "report.h"
 
-static bool has_geometry(const shard_source *s) {
-    return s->head || s->tail;
-}
-
 static bool restorable(const shard_set *set) {
     return set->present >= set->header.k;
-}
-
-static bool in_place(const shard_source *s) {
-    return s->named && !s->temp && s->name_index == s->header.index;
 }
 
 /* ---- groups of the same header -------------------------------------------------------------- */
@@ -63,8 +55,8 @@ static void make_sets(inventory *all, shard_source *const *sorted, size_t count)
             set->first = s->order;
         set->present += new_shard;
         placed = placed && !new_shard;
-        set->placed += in_place(s) && !placed;
-        placed = placed || in_place(s);
+        set->placed += shard_source_is_in_place(s) && !placed;
+        placed = placed || shard_source_is_in_place(s);
         add_member(set, s);
     }
 }
@@ -92,7 +84,7 @@ static int group(inventory *all) {
         return no_memory();
     }
     for (size_t i = 0; i < all->source_count; i++)
-        if (has_geometry(all->sources[i]))
+        if (shard_source_has_geometry(all->sources[i]))
             sorted[count++] = all->sources[i];
     qsort(sorted, count, sizeof *sorted, by_shard);
     make_sets(all, sorted, count);
@@ -282,6 +274,10 @@ static int by_name(const void *a, const void *b) {
            (x->items[0]->number < y->items[0]->number);
 }
 
+static int by_namer(const void *name, const void *set) {
+    return strcmp(path_name((*(shard_set *const *)set)->namer->name), name);
+}
+
 /* True if the set lacks all shards of the other set. */
 static bool lacks_all(const shard_set *set, const shard_set *other) {
     const shard_source *a = set->members, *b = other->members;
@@ -298,16 +294,9 @@ static bool lacks_all(const shard_set *set, const shard_set *other) {
 static int join_same_name(shard_item *item, shard_set *const *lacking, size_t count) {
     const char *const name = path_name(item->name);
     shard_set *const own = item->set_count == 0 ? NULL : item->sets[0];
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strcmp(path_name(lacking[middle]->namer->name), name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < count && strcmp(path_name(lacking[low]->namer->name), name) == 0; low++) {
-        shard_set *const set = lacking[low];
+    for (size_t i = lower_bound(name, lacking, count, sizeof *lacking, by_namer);
+         i < count && by_namer(name, &lacking[i]) == 0; i++) {
+        shard_set *const set = lacking[i];
         if (own != NULL && (set == own || !restorable(set) || !lacks_all(set, own)))
             continue;
         if (own != NULL)
@@ -343,22 +332,14 @@ static int join_by_name(inventory *all) {
 
 /* ---- files without an intact header --------------------------------------------------------- */
 
-/* The first set that has the id, or comes after it. */
-static size_t find_id(const inventory *all, const uint8_t *set_id) {
-    size_t low = 0, high = all->set_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (memcmp(all->sets[middle].header.set_id, set_id, SET_ID_BYTES) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+static int by_id(const void *id, const void *set) {
+    return memcmp(((const shard_set *)set)->header.set_id, id, SET_ID_BYTES);
 }
 
 /* Finds the set of a file with an intact block header. */
 static void find_by_id(inventory *all, shard_source *s) {
-    for (size_t i = find_id(all, s->header.set_id);
+    for (size_t i =
+             lower_bound(s->header.set_id, all->sets, all->set_count, sizeof *all->sets, by_id);
          i < all->set_count && s->set == NULL &&
          memcmp(all->sets[i].header.set_id, s->header.set_id, SET_ID_BYTES) == 0;
          i++)
@@ -367,7 +348,7 @@ static void find_by_id(inventory *all, shard_source *s) {
 }
 
 static bool lacks_set(const shard_source *s) {
-    return s->set == NULL && !s->unreadable && !has_geometry(s);
+    return s->set == NULL && !s->unreadable && !shard_source_has_geometry(s);
 }
 
 /* Finds the sets of the other files without an intact header among the sets of their item. */

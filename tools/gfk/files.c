@@ -61,6 +61,19 @@ void path_list_free(path_list *list) {
     *list = (path_list){0};
 }
 
+size_t lower_bound(const void *key, const void *array, size_t count, size_t bytes,
+                   int (*compare)(const void *key, const void *element)) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare(key, (const uint8_t *)array + middle * bytes) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* ---- reading and writing -------------------------------------------------------------------- */
 
 /* After a failed read or write: true if the call is to be made again, after a wait if somebody has set

@@ -30,6 +30,11 @@ typedef struct path_list {
 int path_list_add(path_list *list, char *path);
 void path_list_free(path_list *list);
 
+/* The position of the first element that is not less than the key, in an array in this order.
+ * compare(key, element) is the order of the element and the key. */
+size_t lower_bound(const void *key, const void *array, size_t count, size_t bytes,
+                   int (*compare)(const void *key, const void *element));
+
 /* ---- reading and writing -------------------------------------------------------------------- */
 
 /* Reads until the memory is full or the file ends. Returns the bytes read, or -1 with errno. */

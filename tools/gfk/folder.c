@@ -372,16 +372,12 @@ void folder_entries_free(folder_entries *list) {
     *list = (folder_entries){0};
 }
 
+static int of_entry(const void *name, const void *entry) {
+    return strcmp(((const folder_entry *)entry)->name, name);
+}
+
 size_t folder_entries_find(const folder_entries *list, const char *name) {
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strcmp(list->entries[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return lower_bound(name, list->entries, list->count, sizeof *list->entries, of_entry);
 }
 
 unsigned char folder_entry_type(folder *f, folder_entry *entry) {

@@ -66,17 +66,16 @@ void candidates_sort(candidates *list) {
     qsort(list->by_id, list->count, sizeof(candidate *), by_id);
 }
 
+static int of_key(const void *key, const void *c) {
+    const shard_header *const k = key;
+    return compare(*(candidate *const *)c, k->set_id, k->block_bytes);
+}
+
 /* The position of the first candidate, by id, that has the id and the length or comes after it. */
 static size_t first_of(const candidates *list, const uint8_t *id, uint64_t block_bytes) {
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (compare(list->by_id[middle], id, block_bytes) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    shard_header key = {.block_bytes = block_bytes};
+    memcpy(key.set_id, id, SET_ID_BYTES);
+    return lower_bound(&key, list->by_id, list->count, sizeof(candidate *), of_key);
 }
 
 /* The first candidate with the id and, unless it is 0, the length of a block. */

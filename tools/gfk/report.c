@@ -221,16 +221,8 @@ void progress_end(void) {
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-static atomic_bool muted;
-
-void report_mute(bool on) {
-    muted = on;
-}
-
 static void message(const char *kind, const char *format, va_list arguments) {
     char line[4096];
-    if (muted)
-        return;
     vsnprintf(line, sizeof line, format, arguments);
     pthread_mutex_lock(&mutex);
     if (report_as_json) {
@@ -271,7 +263,7 @@ void warn_once(const char *format, ...) {
     va_end(arguments);
     strcat(line, "\n");
     const bool again = !report_as_json && said.bytes != NULL && strstr(said.bytes, line) != NULL;
-    if (!again && !muted)
+    if (!again)
         append_text(&said, line);
     line[strlen(line) - 1] = '\0';
     if (!again)

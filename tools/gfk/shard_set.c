@@ -40,9 +40,8 @@ void shard_bases_free(shard_bases *bases) {
  * name, then any identification. */
 enum { RANKS = 16 };
 static int rank(const shard_set *set, const shard_source *s) {
-    const bool in_place = s->named && !s->temp && s->name_index == s->header.index;
-    return 8 * shard_source_is_whole(set, s) + 4 * (s->head || s->tail) + 2 * in_place +
-           s->identified;
+    return 8 * shard_source_is_whole(set, s) + 4 * shard_source_has_geometry(s) +
+           2 * shard_source_is_in_place(s) + s->identified;
 }
 
 static int assign(shard_set *set) {

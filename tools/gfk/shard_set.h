@@ -45,6 +45,16 @@ typedef struct shard_source {
     struct shard_source *next_of_set;  /* another file of the set */
 } shard_source;
 
+/* True if a header is intact, so that the file tells the sizes of the set. */
+static inline bool shard_source_has_geometry(const shard_source *s) {
+    return s->head || s->tail;
+}
+
+/* True if the file has the expected name of its shard. */
+static inline bool shard_source_is_in_place(const shard_source *s) {
+    return s->named && !s->temp && s->name_index == s->header.index;
+}
+
 /* The path of shards without .gfk.000, and its folder, where new shards may be. */
 typedef struct shard_base {
     folder *in;

@@ -116,17 +116,13 @@ static bool is_input(const input_files *inputs, const shard_source *s) {
            input_files_have(inputs, (file_identity){status.st_dev, status.st_ino});
 }
 
-static bool has_geometry(const shard_source *s) {
-    return s->head || s->tail;
-}
-
 /* True if a file has the name of a shard of the set of another file: in the same folder, or with the
  * length of such a shard. */
 static bool has_name_of_set(const shard_source *s, const shard_source *known) {
     const char *base = NULL, *other = NULL;
     size_t length = 0, other_length = 0;
     uint32_t index = 0;
-    return s->path != NULL && has_geometry(known) &&
+    return s->path != NULL && shard_source_has_geometry(known) &&
            shard_entry_parse(path_name(s->path), &base, &length, &index) &&
            shard_entry_parse(path_name(known->path), &other, &other_length, &(uint32_t){0}) &&
            length == other_length && memcmp(base, other, length) == 0 &&
@@ -140,10 +136,10 @@ static int find_set_of_input(const shard_item *there, shard_source *input,
     candidates list;
     size_t count = 0;
     for (const shard_source *s = there->files; s != NULL; s = s->next_of_item)
-        count += has_geometry(s);
+        count += shard_source_has_geometry(s);
     const int code = candidates_open(&list, count);
     for (const shard_source *s = there->files; s != NULL && code == 0; s = s->next_of_item)
-        if (has_geometry(s))
+        if (shard_source_has_geometry(s))
             candidates_add(&list, &s->header, NULL);
     if (code == 0)
         candidates_sort(&list);
@@ -162,7 +158,7 @@ static int find_in_set_of_input(const shard_item *there, const shard_source *inp
                                 const shard_source **found) {
     candidates list;
     int code = candidates_open(&list, 1);
-    if (code == 0 && has_geometry(input))
+    if (code == 0 && shard_source_has_geometry(input))
         candidates_add(&list, &input->header, NULL);
     for (shard_source *s = there->files; s != NULL && code == 0 && *found == NULL;
          s = s->next_of_item) {
@@ -202,7 +198,7 @@ int check_replaceable(const shard_item *there, const input_files *inputs,
     for (const shard_source *s = there->files; s != NULL && code == 0 && !force;
          s = s->next_of_item)
         if (!s->temp && !s->unreadable &&
-            !(has_geometry(s) && same_content(&s->header, header, complete)))
+            !(shard_source_has_geometry(s) && same_content(&s->header, header, complete)))
             return fail(TOOL_EXISTS, "%s exists and has other contents; --force replaces it",
                         s->path);
     return code;
@@ -263,7 +259,7 @@ static int look_again(inventory *now, const shard_item *seen, size_t count, shar
             char *const path = shard_path(path_name(base->path), (uint32_t)i);
             code = path == NULL ? no_memory() : inventory_read(now, base->in, path, *there, &found);
             free(path);
-            const size_t all = found != NULL && has_geometry(found)
+            const size_t all = found != NULL && shard_source_has_geometry(found)
                                    ? (size_t)found->header.k + found->header.m
                                    : 0;
             if (all > count && all * bases->count <= MOST_NAMES)
