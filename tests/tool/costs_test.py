@@ -208,6 +208,26 @@ def sets_and_damaged_files_of_one_name():
             check(taken < 0.002 * sets or harness.options.reduced, f"{command}: {taken} s for {sets} sets")
 
 
+def sets_that_want_one_name():
+    """repair of sets of one base that lack the same shard: the first one gets the place, and nobody looks again."""
+    sets = 300
+    with Folder() as folder:
+        folder.write("f", b"x" * 500)
+        folder.gfk("encode", "-k1", "-m1", "--block-size", "512", "f")
+        whole = folder.read(shard("f", 0))
+        for number in range(sets):
+            block = bytearray(whole[HEADER:-HEADER])
+            struct.pack_into("<QQ", block, 8, number, 1)
+            struct.pack_into("<Q", block, 56, xxh3.hash64(bytes(block[:56])))
+            header = promise(whole, set_id=struct.pack("<QQ", number, 1))
+            folder.write(shard("f", 2 * number), header + block + header)
+        os.unlink(folder / shard("f", 1))
+        run = small(("repair", "f"), folder, harness.EXISTS, seconds=3)
+        check(run.text.count("1 of 2 shards restored") == 1 and
+              run.err.count(f"{shard('f', 1)} is in the way: it belongs to another set") == sets - 1 and
+              run.err.count("\n") == sets - 1, run.err[:2000])
+
+
 def garbage_in_too_many_blocks():
     """The code looks for wrong symbols in a stripe only as long as this can restore the stripe."""
     for matrix in ("cauchy", "gen_rs"):
@@ -235,4 +255,5 @@ def a_pipe_as_calibration():
 
 harness.main(an_empty_file_in_a_large_code, a_large_code_in_many_small_files, a_part_of_a_large_code,
              holes, holes_in_one_shard, shards_without_headers, garbage_in_too_many_blocks,
-             copies_and_sets_of_one_name, sets_and_damaged_files_of_one_name, a_pipe_as_calibration)
+             copies_and_sets_of_one_name, sets_and_damaged_files_of_one_name,
+             sets_that_want_one_name, a_pipe_as_calibration)

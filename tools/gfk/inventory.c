@@ -362,6 +362,34 @@ shard_source *inventory_find(const inventory *all, folder *in, const char *name)
                                                                            : NULL;
 }
 
+int inventory_add_written(inventory *all, shard_set *set, const file_place *written) {
+    struct stat status;
+    const int at = folder_fd(written->in);
+    if (at < 0 || fstatat(at, path_name(written->path), &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return 0;
+    shard_source *const there = known(all, &status);
+    if (there != NULL) { /* the inode of a file that was replaced */
+        there->set = set;
+        return 0;
+    }
+    shard_source *const s = malloc(sizeof *s);
+    if (s == NULL)
+        return no_memory();
+    *s = (shard_source){.fd = -1,
+                        .in = written->in,
+                        .path = strdup(written->path),
+                        .device = status.st_dev,
+                        .inode = status.st_ino,
+                        .identified = true,
+                        .header = set->header,
+                        .set = set};
+    if (s->path != NULL && tsearch(s, &all->files, by_inode) != NULL)
+        return 0;
+    free(s->path);
+    free(s);
+    return no_memory();
+}
+
 /* ---- temporary files of killed runs --------------------------------------------------------- */
 
 static int clean_shard(inventory *all, folder *in, folder_entry *entry, void *context) {

@@ -20,7 +20,7 @@ static const command_help help = {
     "complete new one. A missing shard goes to the folder with the fewest shards of the set."};
 
 typedef struct repairing {
-    const shard_set *set;
+    shard_set *set;
     const tool_options *options;
     coder *coder;
     restore_options passes;
@@ -281,8 +281,12 @@ static int rebuild_some(repairing *r, size_t most, size_t *next) {
         code = check_hash(&result);
     if (code == 0)
         code = shard_writer_finish(&r->writer, &r->set->header);
-    for (size_t i = 0; i < r->writer.count && code == 0; i++)
-        code = temp_place(&r->writer.temps[i], &r->writer.places[i], check_place, r);
+    for (size_t i = 0; i < r->writer.count && code == 0; i++) {
+        const file_place *const place = &r->writer.places[i];
+        code = temp_place(&r->writer.temps[i], place, check_place, r);
+        if (code == 0)
+            code = inventory_add_written(r->set->all, r->set, place);
+    }
     restore_result_free(&result);
     shard_writer_close(&r->writer);
     return code;
