@@ -5,6 +5,7 @@
 import fcntl
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -274,6 +275,29 @@ def too_few_open_files():
         check(folder.contents("g.gfk.") == whole, "repaired a part at a time")
 
 
+def more_copies_than_open_files():
+    """The best file of each shard is read, and of the others as many as may be open."""
+    with Folder() as folder:
+        content = encoded(folder)
+        os.rename(folder / "f", folder / "original")
+        for number in range(300):
+            shutil.copy(folder / shard("f", number % 5), folder / shard("f", number + 5))
+        for index in (0, 1, 2):  # copies that are not the best have what the best ones lack
+            harness.flip(folder / shard("f", index), harness.HEADER + harness.BLOCK_HEADER + index)
+        for limit in (30, 60, 200):
+            def few():
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+            for arguments in (("verify", "f"), ("info", "f"), ("scrub", ".")):
+                run = folder.gfk(*arguments, preexec_fn=few, expect=None)
+                check(run.code in (harness.OK, harness.DAMAGED) and "more files of the shards of f cannot be open" in run.err,
+                      f"{limit} {arguments}: {run.err}")
+            run = folder.gfk("decode", "-o", "-", "f", preexec_fn=few)
+            check(run.out == content, run.err)
+        folder.gfk("repair", "f", preexec_fn=few)
+        folder.gfk("verify", "f")
+
+
 def full_disk():
     script = 'mount -t tmpfs -o size=600k none "$1" && cd "$1" && shift && "$@"; code=$?; ' \
              'ls -A "$PWD" >&2; exit $code'
@@ -485,6 +509,7 @@ def an_input_that_changes():
 
 
 harness.main(read_only_folder, no_permission, shards_that_cannot_be_opened, folders_named_like_shards,
-             shards_with_bad_sectors, files_that_may_not_grow, too_few_open_files, full_disk,
+             shards_with_bad_sectors, files_that_may_not_grow, too_few_open_files, more_copies_than_open_files,
+             full_disk,
              names_that_cannot_be_given, streams_that_are_closed, streams_that_do_not_block, folders_in_the_way,
              nothing_is_replaced_unasked, an_input_that_changes)

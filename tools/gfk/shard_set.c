@@ -66,20 +66,70 @@ static int assign(shard_set *set) {
     return 0;
 }
 
-static int open_members(shard_set *set) {
-    for (shard_source *s = set->members; s != NULL; s = s->next_of_set) {
-        s->error = 0;
-        const int error = shard_source_open(s);
-        if (error == EMFILE || error == ENFILE) {
-            set->refused = SIZE_REFUSED;
-            return fail_for_open_files();
+/* Opens a file. *full: too many files are open. */
+static int open_member(shard_source *s, bool *full) {
+    s->error = 0;
+    const int error = shard_source_open(s);
+    *full = error == EMFILE || error == ENFILE;
+    if (error == ENOMEM)
+        return no_memory();
+    return error == 0 || *full ? 0 : RUN_AGAIN;
+}
+
+/* Opens a further file of each shard that has one, and leaves out those for which there is no room.
+ * `last` has the last open file of each shard. */
+static int open_copies(shard_set *set, shard_source **last, size_t *room, size_t *left_out,
+                       bool *more) {
+    int code = 0;
+    *more = false;
+    for (size_t i = 0; i < set->count && code == 0; i++) {
+        shard_source *const s = last[i] == NULL ? NULL : last[i]->next;
+        bool full = s != NULL && s->fd < 0 && *room == 0;
+        if (s == NULL)
+            continue;
+        *room -= s->fd < 0 && *room != 0;
+        if (!full)
+            code = open_member(s, &full);
+        if (full) {
+            last[i]->next = s->next;
+            ++*left_out;
+        } else {
+            last[i] = s;
         }
-        if (error == ENOMEM)
-            return no_memory();
-        if (error != 0)
-            return RUN_AGAIN;
+        *more = true;
     }
-    return 0;
+    return code;
+}
+
+/* Opens the best file of each shard, and then the other files as long as the limit on open files
+ * leaves room for new shards. The others are left out. */
+static int open_members(shard_set *set) {
+    bool full = false, more = true;
+    int code = 0;
+    size_t copies = 0, left_out = 0;
+    for (size_t i = 0; i < set->count && code == 0 && !full; i++)
+        if (set->shards[i] != NULL)
+            code = open_member(set->shards[i], &full);
+    if (full) {
+        set->refused = SIZE_REFUSED;
+        return fail_for_open_files();
+    }
+    for (const shard_source *s = set->members; s != NULL; s = s->next_of_set)
+        copies += s->fd < 0;
+    size_t room = code == 0 && copies != 0 ? shard_source_room(copies + set->count) : 0;
+    room = room > set->count ? room - set->count : 0;
+    shard_source **const last = calloc(set->count, sizeof(shard_source *));
+    if (last == NULL)
+        return no_memory();
+    memcpy(last, set->shards, set->count * sizeof(shard_source *));
+    while (more && code == 0)
+        code = open_copies(set, last, &room, &left_out, &more);
+    free(last);
+    if (code == 0 && left_out != 0)
+        warn("%zu more file%s of the shards of %s cannot be open at once, and %s not read (ulimit "
+             "-n)",
+             left_out, plural(left_out), set->base, left_out == 1 ? "is" : "are");
+    return code;
 }
 
 /* ---- warnings ------------------------------------------------------------------------------- */
@@ -158,9 +208,9 @@ int shard_set_open(shard_set *set) {
     set->closed = calloc(set->count, sizeof(shard_source *));
     int code = set->shards == NULL || set->closed == NULL ? no_memory() : 0;
     if (code == 0)
-        code = open_members(set);
-    if (code == 0)
         code = assign(set);
+    if (code == 0)
+        code = open_members(set);
     if (code == 0)
         warn_of_others(set);
     else
