@@ -145,6 +145,10 @@ def a_folder_that_is_gone():
         check("no shards in the folder x or the other folders" in run.err, run.err)
         run = s.gfk("verify", "--in", "x,y", "f", expect=(harness.IO, harness.UNRECOVERABLE))
         check("cannot" in run.err, run.err)
+        s.gfk("encode", "-q", *CODE, "-o", "h", "original")  # in no folder of --in
+        for command in ("verify", "repair", "decode", "info"):
+            run = s.gfk(command, "--in", "x,y", "h", expect=harness.IO)
+            check("cannot read the folder x" in run.err and run.out == b"", run.err)
         for disk in s.disks:
             shutil.rmtree(s / disk, ignore_errors=True)
             os.mkdir(s / disk)

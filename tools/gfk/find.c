@@ -16,8 +16,9 @@
 typedef struct finder {
     set_list *list;
     inventory *all;
-    folder **in; /* the folders of --in */
+    folder **in; /* the folders of --in that are there */
     size_t in_count;
+    bool only_in; /* there is --in: no other folder counts */
     path_list absent; /* messages about folders of --in that are not there */
     folder **empty;   /* folders without shards */
     size_t empty_count;
@@ -67,7 +68,7 @@ static int add_message(path_list *list, const char *format, const char *path, in
 /* Gives an item its bases: in its own folder or in those of --in, and in those of --to. */
 static int add_bases(finder *f, shard_item *item, folder *in, const char *base) {
     int code = 0;
-    if (in != NULL && f->in_count == 0)
+    if (in != NULL && !f->only_in)
         code = shard_bases_add(&item->bases, in, path_join(folder_path(in), base));
     for (size_t i = 0; i < f->in_count && code == 0; i++)
         code = shard_bases_add(&item->bases, f->in[i], path_join(folder_path(f->in[i]), base));
@@ -255,7 +256,7 @@ static int add_root(finder *f, folder *in, bool walk) {
 static int add_base(finder *f, folder *in, const char *text) {
     const char *const name = path_name(text);
     shard_item *item = NULL;
-    folder *const place = f->in_count != 0 ? f->in[0] : in;
+    folder *const place = f->in_count != 0 ? f->in[0] : f->only_in ? NULL : in;
     int code = place == NULL ? 0 : inventory_place(f->all, place, name, strlen(name), NULL, &item);
     if (code == 0 && item != NULL) { /* another argument names it too */
         code = item->bases.count == 0 ? add_bases(f, item, in, name) : 0;
@@ -388,6 +389,7 @@ static void follow(argument *a) {
 static int open_disks(finder *f, const folder_list *folders) {
     int code = 0;
     f->in = calloc(folders->count + 1, sizeof *f->in);
+    f->only_in = folders->count != 0;
     if (f->in == NULL)
         return no_memory();
     for (size_t i = 0; i < folders->count && code == 0; i++) {
