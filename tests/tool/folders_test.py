@@ -436,6 +436,30 @@ def a_newer_set_that_is_refused():
         check(run.err.count("has the name of a shard") == 1 and "trying" not in run.err, run.err)
 
 
+def shards_without_headers_count():
+    """A set of which only some shards have an intact header, and enough an intact block header, is as good as
+    others: neither an older set nor a forged one, which may have its id, comes first or takes its files."""
+    for same_id in (False, True):
+        with Folder() as s:
+            older, newer = old_and_new(s)
+            first = s.read(f"d2/{shard('f', 0)}")
+            values = {"set_id": first[16:32]} if same_id else {}
+            forged(s, "d3", polynomial=0x100, **values)
+            for index in range(4):
+                path = s / f"d2/{shard('f', index)}"
+                for at in (20, os.path.getsize(path) - 500):
+                    flip(path, at)
+            for order in ("d1,d2,d3", "d3,d2,d1"):
+                run = s.gfk("decode", "-f", "--in", order, "f")
+                check(s.read("f") == newer and run.err.count("trying the next set") == 1, run.err)
+            check(s.gfk("decode", "-o", "-", "--in", "d1,d2", "f").out == newer, "the newer of two")
+            run = s.gfk("verify", "--json", "--in", "d3,d1,d2", "f", expect=harness.UNRECOVERABLE)
+            found = sorted((r.get("bad_shards", -1), r["exit"]) for r in map(json.loads, run.text.splitlines()))
+            check((0, 0) in found and (4, 1) in found and len(found) == 3, run.text)
+            s.gfk("repair", "--in", "d3,d1,d2", "f", expect=harness.UNRECOVERABLE)
+            check(s.read(f"d2/{shard('f', 0)}") == first and s.gfk("decode", "-o", "-", "d1").out == older, "repair")
+
+
 def a_newer_set_of_too_many_files():
     """The limit on open files is too low for the newest set, and not for the older one."""
     with Folder() as s:
@@ -473,4 +497,4 @@ harness.main(encode_to_several_folders, encode_again_to_several_folders, any_fol
              a_folder_that_is_gone, repair_keeps_the_balance, repair_to_chosen_folders, names_with_commas,
              stray_shards, an_older_and_a_newer_set,
              a_newer_set_that_cannot_be_restored, a_newer_set_that_is_refused,
-             a_newer_set_of_too_many_files, a_newer_set_under_temporary_names)
+             shards_without_headers_count, a_newer_set_of_too_many_files, a_newer_set_under_temporary_names)

@@ -10,14 +10,19 @@
 #include "report.h"
 
 static bool restorable(const shard_set *set) {
-    return set->present >= set->header.k;
+    return set->usable >= set->header.k;
 }
 
 /* ---- groups of the same header -------------------------------------------------------------- */
 
+/* The header of the set of a file whose set is known. */
+static const shard_header *header_of(const shard_source *s) {
+    return shard_source_has_geometry(s) ? &s->header : &s->set->header;
+}
+
 static int by_shard(const void *a, const void *b) {
     const shard_source *x = *(shard_source *const *)a, *y = *(shard_source *const *)b;
-    const int order = shard_header_compare(&x->header, &y->header);
+    const int order = shard_header_compare(header_of(x), header_of(y));
     if (order != 0)
         return order;
     if (x->header.index != y->header.index)
@@ -38,27 +43,55 @@ static void add_member(shard_set *set, shard_source *s) {
 /* Makes the sets of sorted shards, and counts the shards of each. */
 static void make_sets(inventory *all, shard_source *const *sorted, size_t count) {
     shard_set *set = NULL;
-    bool placed = false;
+    bool placed = false, present = false;
+    all->set_count = 0;
     for (size_t i = 0; i < count; i++) {
         shard_source *const s = sorted[i];
-        const bool new_set = i == 0 || shard_header_compare(&set->header, &s->header) != 0;
+        const shard_header *const header = header_of(s);
+        const bool new_set = i == 0 || shard_header_compare(&set->header, header) != 0;
         const bool new_shard = new_set || s->header.index != set->last->header.index;
         if (new_set) {
             set = &all->sets[all->set_count++];
-            *set = (shard_set){.header = s->header,
-                               .count = (size_t)s->header.k + s->header.m,
+            *set = (shard_set){.header = *header,
+                               .count = (size_t)header->k + header->m,
                                .first = s->order,
                                .all = all};
             set->header.index = 0;
         }
         if (s->order < set->first)
             set->first = s->order;
-        set->present += new_shard;
         placed = placed && !new_shard;
+        present = present && !new_shard;
+        set->usable += new_shard;
+        set->present += shard_source_has_geometry(s) && !present;
         set->placed += shard_source_is_in_place(s) && !placed;
         placed = placed || shard_source_is_in_place(s);
+        present = present || shard_source_has_geometry(s);
         add_member(set, s);
     }
+}
+
+static int by_id(const void *id, const void *set) {
+    return memcmp(((const shard_set *)set)->header.set_id, id, SET_ID_BYTES);
+}
+
+/* The set of a file with an intact block header; NULL if there is none. Of several sets with one id,
+ * those whose shards are as long as the file come first, then those with more shards. */
+static shard_set *find_by_id(const inventory *all, const shard_source *s) {
+    shard_set *best = NULL;
+    bool best_fits = false;
+    for (size_t i =
+             lower_bound(s->header.set_id, all->sets, all->set_count, sizeof *all->sets, by_id);
+         i < all->set_count && by_id(s->header.set_id, &all->sets[i]) == 0; i++) {
+        shard_set *const set = &all->sets[i];
+        const bool fits = shard_bytes(&set->header) == s->bytes;
+        if (s->header.index >= set->count ||
+            (best != NULL && (fits != best_fits ? best_fits : set->present <= best->present)))
+            continue;
+        best = set;
+        best_fits = fits;
+    }
+    return best;
 }
 
 static void free_sets(inventory *all) {
@@ -83,11 +116,23 @@ static int group(inventory *all) {
         free(sorted);
         return no_memory();
     }
-    for (size_t i = 0; i < all->source_count; i++)
+    for (size_t i = 0; i < all->source_count; i++) {
+        all->sources[i]->set = NULL;
         if (shard_source_has_geometry(all->sources[i]))
             sorted[count++] = all->sources[i];
+    }
     qsort(sorted, count, sizeof *sorted, by_shard);
     make_sets(all, sorted, count);
+    const size_t whole = count;
+    for (size_t i = 0; i < all->source_count; i++) {
+        shard_source *const s = all->sources[i];
+        if (s->identified && !shard_source_has_geometry(s) && (s->set = find_by_id(all, s)) != NULL)
+            sorted[count++] = s;
+    }
+    if (count != whole) { /* again, with the files that only a block header identifies */
+        qsort(sorted, count, sizeof *sorted, by_shard);
+        make_sets(all, sorted, count);
+    }
     free(sorted);
     return 0;
 }
@@ -332,21 +377,6 @@ static int join_by_name(inventory *all) {
 
 /* ---- files without an intact header --------------------------------------------------------- */
 
-static int by_id(const void *id, const void *set) {
-    return memcmp(((const shard_set *)set)->header.set_id, id, SET_ID_BYTES);
-}
-
-/* Finds the set of a file with an intact block header. */
-static void find_by_id(inventory *all, shard_source *s) {
-    for (size_t i =
-             lower_bound(s->header.set_id, all->sets, all->set_count, sizeof *all->sets, by_id);
-         i < all->set_count && s->set == NULL &&
-         memcmp(all->sets[i].header.set_id, s->header.set_id, SET_ID_BYTES) == 0;
-         i++)
-        if (all->sets[i].kept && s->header.index < all->sets[i].count)
-            add_member(&all->sets[i], s);
-}
-
 static bool lacks_set(const shard_source *s) {
     return s->set == NULL && !s->unreadable && !shard_source_has_geometry(s);
 }
@@ -420,9 +450,6 @@ int choose_sets(set_list *list) {
         code = find_renamed(all);
     if (code == 0)
         code = join_by_name(all);
-    for (size_t i = 0; i < all->source_count && code == 0; i++)
-        if (lacks_set(all->sources[i]) && all->sources[i]->identified)
-            find_by_id(all, all->sources[i]);
     for (size_t i = 0; i < all->item_count && code == 0; i++)
         code = find_in_item(all->items[i]);
     return code == 0 ? add_without_header(all) : code;

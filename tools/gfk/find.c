@@ -18,7 +18,7 @@ typedef struct finder {
     inventory *all;
     folder **in; /* the folders of --in that are there */
     size_t in_count;
-    bool only_in; /* there is --in: no other folder counts */
+    bool only_in;     /* there is --in: no other folder counts */
     path_list absent; /* messages about folders of --in that are not there */
     folder **empty;   /* folders without shards */
     size_t empty_count;

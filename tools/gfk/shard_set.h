@@ -107,7 +107,8 @@ typedef struct shard_set {
     shard_bases bases;      /* where new shards may be */
     bool searched;          /* the folders of the bases were searched */
     size_t count;           /* k + m; 0: no file of the item has an intact header */
-    size_t present, placed; /* shards with a source; shards with a source under the expected name */
+    size_t present, placed; /* shards with a header; shards with a source under the expected name */
+    size_t usable;          /* shards with a header or an intact block header */
     shard_source *members;  /* the sources of the set, the shards in order */
     shard_source *last;
     shard_item **items; /* the items that have sources of the set, or joined it */

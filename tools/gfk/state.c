@@ -32,7 +32,7 @@ static void warn_of_unnamed(const shard_set *set) {
 static shard_set *next_set(const shard_item *item, size_t *position, const char *refused) {
     while (*position < item->set_count) {
         shard_set *const set = item->sets[(*position)++];
-        if (set->present >= set->header.k &&
+        if (set->usable >= set->header.k &&
             (refused == NULL || strcmp(refused, set->header.name) != 0))
             return set;
     }
