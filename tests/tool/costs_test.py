@@ -196,12 +196,17 @@ def sets_and_damaged_files_of_one_name():
                 struct.pack_into("<Q", block, 56, xxh3.hash64(bytes(block[:56])))
                 made = header(number, index, block=length)
                 folder.write(shard("f", 3 * number + index), made + block + made)
-            folder.write(shard("f", 3 * number + 2), damaged[number % len(damaged)](number))
-        for command in SETS:
+            kind, name = number % (len(damaged) + 2), shard("f", 3 * number + 2)
+            if kind == len(damaged):
+                os.mkdir(folder / name)
+            elif kind == len(damaged) + 1:
+                os.symlink("nowhere", folder / name)
+            else:
+                folder.write(name, damaged[kind](number))
+        for command in (*SETS, "info --json"):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            run = folder.gfk(command, *(("-f", "-o", "out") if command == "decode" else ()),
-                             "." if command == "scrub" else "f",
-                             expect=None)
+            run = folder.gfk(*command.split(), *(("-f", "-o", "out") if command == "decode" else ()),
+                             "." if command == "scrub" else "f", expect=None)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
             check(run.code in (harness.OK, harness.DAMAGED), f"{command}: {run.code} {run.err[-1000:]}")

@@ -256,7 +256,7 @@ static int look(inventory *all, folder *in, const char *name, folder_entry *entr
         if (path == NULL || asprintf(&text, "%s is a folder, not a shard", path) < 0)
             text = NULL;
         free(path);
-        return item == NULL ? 0 : path_list_add(&item->notes, text);
+        return item == NULL ? 0 : path_list_add(&item->others, text);
     }
     *found = known(all, &status);
     if (*found != NULL)
@@ -456,6 +456,7 @@ void inventory_free(inventory *all) {
         free(all->items[i]->sets);
         shard_bases_free(&all->items[i]->bases);
         path_list_free(&all->items[i]->notes);
+        path_list_free(&all->items[i]->others);
         free(all->items[i]);
     }
     free(all->sets);

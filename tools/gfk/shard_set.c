@@ -174,8 +174,11 @@ static void warn_of_others(shard_set *set) {
         const shard_item *const item = set->items[i];
         for (size_t j = 0; j < item->notes.count; j++)
             warn_once("%s", item->notes.paths[j]);
-        for (const shard_source *s = item->sets[0] == set ? item->files : NULL; s != NULL;
-             s = s->next_of_item)
+        if (item->sets[0] != set)
+            continue;
+        for (size_t j = 0; j < item->others.count; j++)
+            warn_once("%s", item->others.paths[j]);
+        for (const shard_source *s = item->files; s != NULL; s = s->next_of_item)
             warn_of_file(set, s);
     }
 }
@@ -186,6 +189,8 @@ static int fail_without_header(shard_set *set) {
     bool readable = false;
     for (size_t i = 0; i < item->notes.count; i++)
         fail(TOOL_IO, "%s", item->notes.paths[i]);
+    for (size_t i = 0; i < item->others.count; i++)
+        fail(TOOL_IO, "%s", item->others.paths[i]);
     if (item->bases.count == 0 && !item->is_file)
         return TOOL_IO;
     for (const shard_source *s = item->files; s != NULL; s = s->next_of_item) {

@@ -83,7 +83,8 @@ typedef struct shard_item {
     shard_bases bases;                  /* where shards with the expected names are */
     shard_source *files, *last;         /* the files found through the item */
     shard_source *closed, *last_closed; /* those that cannot be read */
-    path_list notes;                    /* messages about what is not there, or is no file */
+    path_list notes;         /* messages about folders that are not there, for each set */
+    path_list others;        /* messages about what is no file, for the first set */
     struct shard_set **sets; /* the sets that have files in the item, or that the item joined; the
                                    first is the strongest */
     size_t set_count;
