@@ -175,7 +175,7 @@ def copies_and_sets_of_one_name():
 
 def sets_and_damaged_files_of_one_name():
     """2 ms of processor time for each set at most, whatever else has the name of the sets."""
-    sets = 300 if harness.options.reduced else 3000
+    sets = 300 if harness.options.reduced else 2000
     with Folder() as folder:
         folder.write("f", b"x" * 500)
         folder.gfk("encode", "-k1", "-m1", "--block-size", "512", "f")
