@@ -10,21 +10,10 @@ import time
 
 import harness
 import xxh3
+from forge import promise
 from harness import BLOCK_HEADER, HEADER, Folder, check, shard
 
 SETS = ("verify", "info", "decode", "repair", "scrub")
-
-
-def promise(content, **values):
-    """The header of a shard with other values, and a checksum that fits."""
-    header = bytearray(content[:HEADER])
-    for name, value in values.items():
-        form, place = {"w": ("<I", 32), "matrix": ("<I", 36), "polynomial": ("<Q", 40), "k": ("<I", 48),
-                       "m": ("<I", 52), "index": ("<I", 56), "set_id": ("16s", 16), "block": ("<Q", 64),
-                       "size": ("<Q", 72)}[name]
-        struct.pack_into(form, header, place, value)
-    struct.pack_into("<Q", header, HEADER - 8, xxh3.hash64(bytes(header[:HEADER - 8])))
-    return bytes(header)
 
 
 def small(arguments, folder, expect, seconds=5, **more):
@@ -184,6 +173,66 @@ def copies_and_sets_of_one_name():
               run.err[:2000])
 
 
+def sets_and_damaged_files_of_one_name():
+    """2 ms of processor time for each set at most, whatever else has the name of the sets."""
+    sets = 300 if harness.options.reduced else 2000
+    with Folder() as folder:
+        folder.write("f", b"x" * 500)
+        folder.gfk("encode", "-k1", "-m1", "--block-size", "512", "f")
+        whole = [folder.read(shard("f", index)) for index in range(2)]
+
+        def header(number, index, **values):
+            return promise(whole[index], set_id=struct.pack("<QQ", number, 1), **values)
+
+        damaged = (lambda number: bytes([85]) * len(whole[0]), lambda number: bytes(len(whole[0])),
+                   lambda number: b"", lambda number: whole[0][:8],
+                   lambda number: header(sets + number, 0, k=2) + whole[0][HEADER:],
+                   lambda number: whole[0][:16] + struct.pack("<QQ", number, 1) + bytes(len(whole[0]) - 32))
+        for number in range(sets):
+            length = 512 + 64 * (number % 100)  # some block lengths
+            for index in range(2):
+                block = bytearray(whole[index][HEADER:-HEADER])
+                struct.pack_into("<QQ", block, 8, number, 1)
+                struct.pack_into("<Q", block, 56, xxh3.hash64(bytes(block[:56])))
+                made = header(number, index, block=length)
+                folder.write(shard("f", 3 * number + index), made + block + made)
+            kind, name = number % (len(damaged) + 2), shard("f", 3 * number + 2)
+            if kind == len(damaged):
+                os.mkdir(folder / name)
+            elif kind == len(damaged) + 1:
+                os.symlink("nowhere", folder / name)
+            else:
+                folder.write(name, damaged[kind](number))
+        for command in (*SETS, "info --json"):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            run = folder.gfk(*command.split(), *(("-f", "-o", "out") if command == "decode" else ()),
+                             "." if command == "scrub" else "f", expect=None)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            check(run.code in (harness.OK, harness.DAMAGED), f"{command}: {run.code} {run.err[-1000:]}")
+            check(taken < 0.002 * sets or harness.options.reduced, f"{command}: {taken} s for {sets} sets")
+
+
+def sets_that_want_one_name():
+    """repair of sets of one base that lack the same shard: the first one gets the place, and nobody looks again."""
+    sets = 300
+    with Folder() as folder:
+        folder.write("f", b"x" * 500)
+        folder.gfk("encode", "-k1", "-m1", "--block-size", "512", "f")
+        whole = folder.read(shard("f", 0))
+        for number in range(sets):
+            block = bytearray(whole[HEADER:-HEADER])
+            struct.pack_into("<QQ", block, 8, number, 1)
+            struct.pack_into("<Q", block, 56, xxh3.hash64(bytes(block[:56])))
+            header = promise(whole, set_id=struct.pack("<QQ", number, 1))
+            folder.write(shard("f", 2 * number), header + block + header)
+        os.unlink(folder / shard("f", 1))
+        run = small(("repair", "f"), folder, harness.EXISTS, seconds=3)
+        check(run.text.count("1 of 2 shards restored") == 1 and
+              run.err.count(f"{shard('f', 1)} is in the way: it belongs to another set") == sets - 1 and
+              run.err.count("\n") == sets - 1, run.err[:2000])
+
+
 def garbage_in_too_many_blocks():
     """The code looks for wrong symbols in a stripe only as long as this can restore the stripe."""
     for matrix in ("cauchy", "gen_rs"):
@@ -211,4 +260,5 @@ def a_pipe_as_calibration():
 
 harness.main(an_empty_file_in_a_large_code, a_large_code_in_many_small_files, a_part_of_a_large_code,
              holes, holes_in_one_shard, shards_without_headers, garbage_in_too_many_blocks,
-             copies_and_sets_of_one_name, a_pipe_as_calibration)
+             copies_and_sets_of_one_name, sets_and_damaged_files_of_one_name,
+             sets_that_want_one_name, a_pipe_as_calibration)

@@ -10,6 +10,7 @@ import time
 
 import harness
 import xxh3
+from forge import promise as promised
 from harness import BLOCK_HEADER, HEADER, Folder, check, flip, overwrite, shard
 
 K, M, BLOCK = 4, 3, 512
@@ -431,15 +432,8 @@ def every_block_has_a_flipped_bit():
 
 
 def promise(s, index, **values):
-    """Changes what the first header says, and its checksum; the file keeps its length, and loses
-    the second header."""
-    places = {"k": ("<I", 48), "m": ("<I", 52), "w": ("<I", 32), "polynomial": ("<Q", 40),
-              "block": ("<Q", 64), "size": ("<Q", 72), "name_bytes": ("<I", 96), "name": ("255s", 100)}
-    header = bytearray(s.read(shard("f", index))[:HEADER])
-    for name, value in values.items():
-        struct.pack_into(places[name][0], header, places[name][1], value)
-    struct.pack_into("<Q", header, HEADER - 8, xxh3.hash64(bytes(header[:HEADER - 8])))
-    overwrite(s.path_of(index), 0, header)
+    """Changes what the first header says; the file keeps its length, and loses the second header."""
+    overwrite(s.path_of(index), 0, promised(s.read(shard("f", index)), **values))
     overwrite(s.path_of(index), os.path.getsize(s.path_of(index)) - HEADER, bytes(HEADER))
 
 
@@ -485,7 +479,7 @@ def names_that_leave_the_folder():
         with Set() as s:
             os.mkdir(s / "sub")
             for index in range(N):
-                promise(s, index, name_bytes=len(name), name=name)
+                promise(s, index, name=name)
             before = s.names()
             s.gfk("decode", "--force", "f", expect=harness.UNRECOVERABLE)
             check(s.names() == before and os.listdir(s / "sub") == [], name)
@@ -501,7 +495,7 @@ def names_of_the_tool_itself():
         with Set() as s:
             os.unlink(s.path_of(0))
             for index in range(1, N):
-                promise(s, index, name_bytes=len(name), name=name.encode())
+                promise(s, index, name=name.encode())
             before = s.contents()
             for force in ((), ("--force",)):
                 run = s.gfk("decode", *force, "f", expect=harness.IO)
@@ -515,7 +509,7 @@ def names_of_the_tool_itself():
                 check(name not in s.names(), "the user's own choice")
     with Set() as s:  # a shard of another set
         for index in range(N):
-            promise(s, index, name_bytes=9, name=b"g.gfk.000")
+            promise(s, index, name=b"g.gfk.000")
         s.gfk("decode", "f")
         check(s.read("g.gfk.000") == s.content, "nothing is in the way")
         s.gfk("encode", "-o", "g", "-f", "original")

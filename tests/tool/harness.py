@@ -171,6 +171,11 @@ def inputs():
             "random": rng.randbytes(70001)}
 
 
+def words(run):
+    """The first word of each line of scrub, and the base behind it."""
+    return {line.split()[1].rstrip(":"): line.split()[0] for line in run.text.splitlines()[:-1]}
+
+
 def losses(n, most):
     """All sets of at most `most` of n shards."""
     for count in range(most + 1):

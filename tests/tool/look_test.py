@@ -16,7 +16,7 @@ import threading
 import time
 
 import harness
-from harness import Folder, check, command, shard
+from harness import BLOCK_HEADER, HEADER, Folder, check, command, shard
 
 harness.parser.add_argument("look_at", help="the library that watches and disturbs")
 
@@ -163,9 +163,14 @@ def few_descriptors():
         run = s.gfk("verify", *(f"d/{name}" for name in s.files),
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 400)))
         check(run.err == "", f"the locks on folders: {run.err}")
-
-
-# ---- what cannot be looked at ---------------------------------------------------------------------
+        folders, bases = zip(*((f"d/{name}", f"d/{name}/{name}") for name in s.files))
+        commands = (("verify", *folders), ("info", *bases), ("repair", *folders), ("scrub", *folders), ("scrub", "."),
+                    ("decode", "-f", *folders), ("verify", "--in", ",".join(folders)),
+                    ("encode", "-k1", "-m1", *(shard(base, 0) for base in bases)))
+        for arguments in commands:
+            for limit in (16, 20, 64, 100):
+                run = s.gfk(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+                check(run.err == "", f"{limit} open files: {arguments[0]}: {run.err[:1000]}")
 
 
 def is_said(folder, arguments, words, env=None, **more):
@@ -272,9 +277,9 @@ def folders_that_may_be_read_but_not_entered():
 
 
 def deep_folders():
-    """Each level has a folder besides the next level. Few descriptors stay open, and the way back up
-    opens few folders again."""
-    levels = 2000
+    """Each level has a folder besides the next level. The work is linear in the levels: few descriptors stay
+    open, the way back up opens each folder once, and folders without shards need no path."""
+    levels = 2000 if harness.options.reduced else 20000
     with Sets(1) as s:
         deep = os.open(s.path, os.O_RDONLY)
         for _ in range(levels):
@@ -286,8 +291,11 @@ def deep_folders():
         os.close(deep)
         calls, _ = s.watched("scrub", ".")
         count = sum(call == "open" for call, _ in calls)
+        if not harness.options.reduced:
+            s.gfk("scrub", "--memory", "16M", ".", preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_AS, (400 << 20, 400 << 20)))
         subprocess.run(["rm", "-rf", s / "a"], check=True)  # too deep for shutil.rmtree
-        check(count < 50 * levels, f"{count} folders opened")
+        check(count < 5 * levels, f"{count} folders opened")
 
 
 def long_paths():
@@ -370,6 +378,69 @@ def inputs_are_not_replaced():
             run = s.gfk("decode", "-f", "-o", name, *(shard("f", i) for i in range(3)), expect=harness.EXISTS)
             check("is a shard" in run.err and s.read(name) == kept, run.err)
         s.gfk("verify", "f", "y")
+
+
+def damaged_shards_are_not_replaced():
+    """A shard whose two headers and first block header are damaged, alone or with another file of the set,
+    is a shard as long as its name, its length or another block header says so."""
+    code = ("-k3", "-m2", "--block-size", "1K")
+
+    def refused(s, *arguments, **more):
+        before = s.contents("f.")
+        run = s.gfk(*arguments, expect=harness.EXISTS, **more)
+        check(("no shard replaces it" in run.err or "is a shard" in run.err) and s.contents("f.") == before,
+              f"{arguments}: {run.err}")
+
+    def spoil(path, blocks=1):
+        size = os.path.getsize(path)
+        harness.overwrite(path, 0, bytes([85]) * HEADER)
+        harness.overwrite(path, size - HEADER, bytes([85]) * HEADER)
+        for block in range(blocks):
+            harness.overwrite(path, HEADER + block * (BLOCK_HEADER + 1024), bytes([85]) * BLOCK_HEADER)
+
+    for blocks, length in ((1, None), (1, 20000), (7, None), (7, 3000), (7, 20000)):
+        with Folder() as s:
+            harness.encoded(s)
+            input = shard("f", 3)
+            spoil(s / input, blocks)
+            if length is not None:
+                os.truncate(s / input, length)
+            refused(s, "encode", "-f", *code, "-o", "f", input)
+            refused(s, "encode", "-f", "-k1", "-m1", "-o", "f", input)
+            if blocks == 1:  # the other block headers tell the set under any name
+                with open(s / input, "rb") as file:
+                    process = subprocess.run(command("encode", "-f", *code, "-o", "f", "-"), cwd=s.path,
+                                             stdin=file, capture_output=True, check=False)
+                check(process.returncode == harness.EXISTS, process.stderr)
+                for disk in "xy":
+                    os.mkdir(s / disk)
+                os.rename(s / input, s / "x/renamed")
+                refused(s, "encode", "-f", *code, "-o", "f", "x/renamed")
+                os.rename(s / "x/renamed", s / f"x/{input}")
+                refused(s, "encode", "-f", *code, "--to", ".,y", "-o", "f", f"x/{input}")
+                os.rename(s / f"x/{input}", s / input)
+                refused(s, "decode", "-f", "-o", input, "f")
+                refused(s, "decode", "-f", "-o", input, *(shard("f", i) for i in range(3)))
+            elif length is None:  # the length and the name
+                for disk in "xy":
+                    os.mkdir(s / disk)
+                os.rename(s / input, s / f"x/{input}")
+                refused(s, "encode", "-f", *code, "-o", "f", f"x/{input}")
+                os.rename(s / f"x/{input}", s / "x/g")  # a file like others
+                s.gfk("encode", "-f", *code, "-o", "f", "x/g")
+        with Folder() as s:  # the input is intact, and the shards in the places are not
+            harness.encoded(s)
+            for index in range(5):
+                if index != 3:
+                    spoil(s / shard("f", index), blocks)
+            for more in (("-o", "f", shard("f", 3)), ("-k1", "-m1", "-o", "f", shard("f", 3))):
+                refused(s, "encode", "-f", *code, *more)
+    with Folder() as s:
+        content = harness.encoded(s)
+        s.write("g", content)
+        s.write(shard("g", 1), content)  # named like a shard, and no shard of a set that is there
+        s.gfk("encode", "-f", *code, "g")
+        check(s.gfk("decode", "-o", "-", "g").out == content, "a file with the name of a shard")
 
 
 def a_folder_becomes_a_link():
@@ -506,5 +577,6 @@ def pipes_do_not_hang():
 
 harness.main(each_file_and_folder_once, encode_lists_once, calls_grow_with_the_sets, processor_time,
              few_descriptors, places_that_fail, folders_that_may_be_read_but_not_entered, deep_folders, long_paths,
-             inputs_are_not_replaced, shards_that_encode_cannot_remove, no_memory_of_the_system,
+             inputs_are_not_replaced, damaged_shards_are_not_replaced, shards_that_encode_cannot_remove,
+             no_memory_of_the_system,
              a_folder_becomes_a_link, a_lock_of_somebody_else, pipes_do_not_hang)

@@ -137,6 +137,12 @@ def json_for_machines():
             lines = [json.loads(line) for line in run.err.splitlines()]
             check(run.out in (b"", content) and lines and max(line["exit"] for line in lines) == run.code,
                   f"{arguments}: {run.text} {run.err}")
+        for wrong in (("--wrong",), ("-z",), ("--memory", "x"), ("--backend",), ("--memory",), ("--quiet=1",), ("-qz",)):
+            for output in (("-o", "-"), ("-o-",), ("--output", "-"), ("--output=-",), ("--out=-",), ("-fo-",), ("-fo", "-")):
+                for arguments in (("--json", *wrong, *output, "f"), (*wrong, "--json", *output, "f"),
+                                  ("--json", "f", *output, *wrong), ("f", *wrong, *output, "--json")):
+                    run = folder.gfk("decode", *arguments, expect=harness.USAGE)
+                    check(run.out == b"" and run.err, f"{arguments}: {run.text}")
         run = folder.gfk("repair", "--json", "f").json()
         check(run["repaired"] == 2, run)
         lines = folder.gfk("encode", "--json", "-k3", "-m2", "--block-size", "1K", "f", "none", "f",

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the system refuses, and what is in the way."""
 
+import fcntl
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
+import time
 
 import harness
 from harness import Folder, check, command, encoded, environment, gfk, shard
@@ -260,7 +263,7 @@ def too_few_open_files():
         for command_line in (("verify", "f"), ("info", "f"), ("decode", "-o", "out", "f"),
                              ("repair", "-f", "f"), ("encode", "-f", "-k60", "-m40", "f")):
             run = folder.gfk(*command_line, expect=harness.IO, preexec_fn=set_limit)
-            check("the limit on open files, 64, is too low for so many shards (ulimit -n)" in run.err, run.err)
+            check("the limit on open files, 64, is too low for so many shards or folders (ulimit -n)" in run.err, run.err)
             check(before == folder.contents(), "files changed")
         folder.write("g", b"x" * 1000)
         folder.gfk("encode", "-k4", "-m150", "g")  # few shards are left, and many are missing
@@ -270,6 +273,29 @@ def too_few_open_files():
                 os.unlink(folder / shard("g", index))
         folder.gfk("repair", "g", preexec_fn=set_limit)
         check(folder.contents("g.gfk.") == whole, "repaired a part at a time")
+
+
+def more_copies_than_open_files():
+    """The best file of each shard is read, and of the others as many as may be open."""
+    with Folder() as folder:
+        content = encoded(folder)
+        os.rename(folder / "f", folder / "original")
+        for number in range(300):
+            shutil.copy(folder / shard("f", number % 5), folder / shard("f", number + 5))
+        for index in (0, 1, 2):  # copies that are not the best have what the best ones lack
+            harness.flip(folder / shard("f", index), harness.HEADER + harness.BLOCK_HEADER + index)
+        for limit in (30, 60, 200):
+            def few():
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+            for arguments in (("verify", "f"), ("info", "f"), ("scrub", ".")):
+                run = folder.gfk(*arguments, preexec_fn=few, expect=None)
+                check(run.code in (harness.OK, harness.DAMAGED) and "more files of the shards of f cannot be open" in run.err,
+                      f"{limit} {arguments}: {run.err}")
+            run = folder.gfk("decode", "-o", "-", "f", preexec_fn=few)
+            check(run.out == content, run.err)
+        folder.gfk("repair", "f", preexec_fn=few)
+        folder.gfk("verify", "f")
 
 
 def full_disk():
@@ -340,6 +366,63 @@ def streams_that_are_closed():
         folder.gfk("info", "f", expect=harness.IO, preexec_fn=closed(1))
         folder.gfk("encode", "-o", "g", "-", expect=harness.IO, preexec_fn=closed(0))
         check(not folder.shards("g") and not folder.temps(), folder.names())
+
+
+def streams_that_do_not_block():
+    """Standard input, output and error with O_NONBLOCK: the tool waits, and nothing is lost."""
+    def pipe():
+        ends = os.pipe()
+        for end in ends:
+            os.set_blocking(end, False)
+            fcntl.fcntl(end, 1031, 4096)  # F_SETPIPE_SZ
+        return ends
+
+    def read(end, slowly):
+        os.set_blocking(end, True)
+        time.sleep(0.3)
+        parts = []
+        while part := os.read(end, 3000):
+            parts.append(part)
+            time.sleep(slowly)
+        os.close(end)
+        return b"".join(parts)
+
+    with Folder() as folder:
+        content = encoded(folder, 300000)
+        for name in range(60):
+            folder.gfk("encode", "-q", "-k1", "-m1", "-o", f"a long name for a set {name}", "f")
+        for arguments in (("decode", "-o", "-", "f"), ("info", "."), ("info", "--json", "."), ("scrub", "."),
+                          ("help", "encode"), ("methods",), ("help", "--complete", "verify", "")):
+            if arguments[0] != "decode":
+                expected = folder.gfk(*arguments).out
+            else:
+                expected = content
+            out, out_end = pipe()
+            process = subprocess.Popen(command(*arguments), cwd=folder.path, stdout=out_end, stderr=subprocess.PIPE)
+            os.close(out_end)
+            got = read(out, 0.001)
+            said = process.communicate()[1]
+            check(process.returncode == 0 and got == expected, f"{arguments}: {len(got)} of {len(expected)}: {said}")
+        out, out_end = pipe()
+        process = subprocess.Popen(command("verify", *(f"none {i}" for i in range(500))), cwd=folder.path,
+                                   stdout=subprocess.DEVNULL, stderr=out_end)
+        os.close(out_end)
+        lines = read(out, 0).splitlines()
+        process.wait()
+        check(len(lines) == 500, f"{len(lines)} lines on standard error")
+        source, source_end = pipe()
+        process = subprocess.Popen(command("encode", "-k2", "-m1", "-o", "g", "-"), cwd=folder.path, stdin=source,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        os.close(source)
+        os.set_blocking(source_end, True)
+        for part in range(0, len(content), 50000):
+            time.sleep(0.02)
+            rest = content[part:part + 50000]
+            while rest:
+                rest = rest[os.write(source_end, rest):]
+        os.close(source_end)
+        said = process.communicate()[1]
+        check(process.returncode == 0 and folder.gfk("decode", "-o", "-", "g").out == content, said)
 
 
 def folders_in_the_way():
@@ -426,6 +509,7 @@ def an_input_that_changes():
 
 
 harness.main(read_only_folder, no_permission, shards_that_cannot_be_opened, folders_named_like_shards,
-             shards_with_bad_sectors, files_that_may_not_grow, too_few_open_files,
-             full_disk, names_that_cannot_be_given, streams_that_are_closed, folders_in_the_way,
+             shards_with_bad_sectors, files_that_may_not_grow, too_few_open_files, more_copies_than_open_files,
+             full_disk,
+             names_that_cannot_be_given, streams_that_are_closed, streams_that_do_not_block, folders_in_the_way,
              nothing_is_replaced_unasked, an_input_that_changes)

@@ -6,25 +6,23 @@
 #include <string.h>
 
 #include "find.h"
+#include "headerless.h"
 #include "report.h"
 
-static bool has_geometry(const shard_source *s) {
-    return s->head || s->tail;
-}
-
 static bool restorable(const shard_set *set) {
-    return set->present >= set->header.k;
-}
-
-static bool in_place(const shard_source *s) {
-    return s->named && !s->temp && s->name_index == s->header.index;
+    return set->usable >= set->header.k;
 }
 
 /* ---- groups of the same header -------------------------------------------------------------- */
 
+/* The header of the set of a file whose set is known. */
+static const shard_header *header_of(const shard_source *s) {
+    return shard_source_has_geometry(s) ? &s->header : &s->set->header;
+}
+
 static int by_shard(const void *a, const void *b) {
     const shard_source *x = *(shard_source *const *)a, *y = *(shard_source *const *)b;
-    const int order = shard_header_compare(&x->header, &y->header);
+    const int order = shard_header_compare(header_of(x), header_of(y));
     if (order != 0)
         return order;
     if (x->header.index != y->header.index)
@@ -45,27 +43,55 @@ static void add_member(shard_set *set, shard_source *s) {
 /* Makes the sets of sorted shards, and counts the shards of each. */
 static void make_sets(inventory *all, shard_source *const *sorted, size_t count) {
     shard_set *set = NULL;
-    bool placed = false;
+    bool placed = false, present = false;
+    all->set_count = 0;
     for (size_t i = 0; i < count; i++) {
         shard_source *const s = sorted[i];
-        const bool new_set = i == 0 || shard_header_compare(&set->header, &s->header) != 0;
+        const shard_header *const header = header_of(s);
+        const bool new_set = i == 0 || shard_header_compare(&set->header, header) != 0;
         const bool new_shard = new_set || s->header.index != set->last->header.index;
         if (new_set) {
             set = &all->sets[all->set_count++];
-            *set = (shard_set){.header = s->header,
-                               .count = (size_t)s->header.k + s->header.m,
+            *set = (shard_set){.header = *header,
+                               .count = (size_t)header->k + header->m,
                                .first = s->order,
                                .all = all};
             set->header.index = 0;
         }
         if (s->order < set->first)
             set->first = s->order;
-        set->present += new_shard;
         placed = placed && !new_shard;
-        set->placed += in_place(s) && !placed;
-        placed = placed || in_place(s);
+        present = present && !new_shard;
+        set->usable += new_shard;
+        set->present += shard_source_has_geometry(s) && !present;
+        set->placed += shard_source_is_in_place(s) && !placed;
+        placed = placed || shard_source_is_in_place(s);
+        present = present || shard_source_has_geometry(s);
         add_member(set, s);
     }
+}
+
+static int by_id(const void *id, const void *set) {
+    return memcmp(((const shard_set *)set)->header.set_id, id, SET_ID_BYTES);
+}
+
+/* The set of a file with an intact block header; NULL if there is none. Of several sets with one id,
+ * those whose shards are as long as the file come first, then those with more shards. */
+static shard_set *find_by_id(const inventory *all, const shard_source *s) {
+    shard_set *best = NULL;
+    bool best_fits = false;
+    for (size_t i =
+             lower_bound(s->header.set_id, all->sets, all->set_count, sizeof *all->sets, by_id);
+         i < all->set_count && by_id(s->header.set_id, &all->sets[i]) == 0; i++) {
+        shard_set *const set = &all->sets[i];
+        const bool fits = shard_bytes(&set->header) == s->bytes;
+        if (s->header.index >= set->count ||
+            (best != NULL && (fits != best_fits ? best_fits : set->present <= best->present)))
+            continue;
+        best = set;
+        best_fits = fits;
+    }
+    return best;
 }
 
 static void free_sets(inventory *all) {
@@ -90,11 +116,23 @@ static int group(inventory *all) {
         free(sorted);
         return no_memory();
     }
-    for (size_t i = 0; i < all->source_count; i++)
-        if (has_geometry(all->sources[i]))
+    for (size_t i = 0; i < all->source_count; i++) {
+        all->sources[i]->set = NULL;
+        if (shard_source_has_geometry(all->sources[i]))
             sorted[count++] = all->sources[i];
+    }
     qsort(sorted, count, sizeof *sorted, by_shard);
     make_sets(all, sorted, count);
+    const size_t whole = count;
+    for (size_t i = 0; i < all->source_count; i++) {
+        shard_source *const s = all->sources[i];
+        if (s->identified && !shard_source_has_geometry(s) && (s->set = find_by_id(all, s)) != NULL)
+            sorted[count++] = s;
+    }
+    if (count != whole) { /* again, with the files that only a block header identifies */
+        qsort(sorted, count, sizeof *sorted, by_shard);
+        make_sets(all, sorted, count);
+    }
     free(sorted);
     return 0;
 }
@@ -281,6 +319,10 @@ static int by_name(const void *a, const void *b) {
            (x->items[0]->number < y->items[0]->number);
 }
 
+static int by_namer(const void *name, const void *set) {
+    return strcmp(path_name((*(shard_set *const *)set)->namer->name), name);
+}
+
 /* True if the set lacks all shards of the other set. */
 static bool lacks_all(const shard_set *set, const shard_set *other) {
     const shard_source *a = set->members, *b = other->members;
@@ -297,16 +339,9 @@ static bool lacks_all(const shard_set *set, const shard_set *other) {
 static int join_same_name(shard_item *item, shard_set *const *lacking, size_t count) {
     const char *const name = path_name(item->name);
     shard_set *const own = item->set_count == 0 ? NULL : item->sets[0];
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strcmp(path_name(lacking[middle]->namer->name), name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < count && strcmp(path_name(lacking[low]->namer->name), name) == 0; low++) {
-        shard_set *const set = lacking[low];
+    for (size_t i = lower_bound(name, lacking, count, sizeof *lacking, by_namer);
+         i < count && by_namer(name, &lacking[i]) == 0; i++) {
+        shard_set *const set = lacking[i];
         if (own != NULL && (set == own || !restorable(set) || !lacks_all(set, own)))
             continue;
         if (own != NULL)
@@ -342,47 +377,32 @@ static int join_by_name(inventory *all) {
 
 /* ---- files without an intact header --------------------------------------------------------- */
 
-/* A file without an intact header is a damaged shard if the id of the set is in the place of a
- * header, or if the file has a shard's name and nothing is lost with its contents: they are a
- * shard's length of zeros or cannot be read, or they are the beginning of the shard's header. */
-static bool belongs(const shard_set *set, shard_source *s) {
-    if (s->identified)
-        return s->header.index < set->count &&
-               memcmp(set->header.set_id, s->header.set_id, SET_ID_BYTES) == 0;
-    if (shard_source_search(s, &set->header))
-        return s->header.index < set->count;
-    return s->named && s->header.index < set->count &&
-           ((s->bytes == shard_bytes(&set->header) && shard_source_is_blank(s)) ||
-            shard_source_is_beginning(s, &set->header));
+static bool lacks_set(const shard_source *s) {
+    return s->set == NULL && !s->unreadable && !shard_source_has_geometry(s);
 }
 
-/* The first set that has the id, or comes after it. */
-static size_t find_id(const inventory *all, const uint8_t *set_id) {
-    size_t low = 0, high = all->set_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (memcmp(all->sets[middle].header.set_id, set_id, SET_ID_BYTES) < 0)
-            low = middle + 1;
-        else
-            high = middle;
+/* Finds the sets of the other files without an intact header among the sets of their item. */
+static int find_in_item(shard_item *item) {
+    candidates list = {0};
+    int code = 0;
+    for (shard_source *s = item->files; s != NULL && code == 0; s = s->next_of_item) {
+        if (!lacks_set(s) || s->identified || item->set_count == 0 || shard_source_open(s) != 0)
+            continue;
+        if (list.all == NULL) {
+            code = candidates_open(&list, item->set_count);
+            for (size_t i = 0; i < item->set_count && code == 0; i++)
+                if (item->sets[i]->kept)
+                    candidates_add(&list, &item->sets[i]->header, item->sets[i]);
+            if (code == 0)
+                candidates_sort(&list);
+        }
+        const candidate *const found = code == 0 ? candidates_find(&list, s) : NULL;
+        if (found != NULL)
+            add_member(found->set, s);
+        shard_source_close(s);
     }
-    return low;
-}
-
-/* Finds the set of a damaged file: by the id in a block header, or among the sets of the item. */
-static void find_set(inventory *all, shard_source *s) {
-    for (size_t i = s->identified ? find_id(all, s->header.set_id) : all->set_count;
-         i < all->set_count && s->set == NULL &&
-         memcmp(all->sets[i].header.set_id, s->header.set_id, SET_ID_BYTES) == 0;
-         i++)
-        if (all->sets[i].kept && belongs(&all->sets[i], s))
-            add_member(&all->sets[i], s);
-    if (s->set != NULL || s->identified || shard_source_open(s) != 0)
-        return;
-    for (size_t i = 0; i < s->item->set_count && s->set == NULL; i++)
-        if (s->item->sets[i]->kept && belongs(s->item->sets[i], s))
-            add_member(s->item->sets[i], s);
-    shard_source_close(s);
+    candidates_close(&list);
+    return code;
 }
 
 /* Leaves out an item with the only file of its name, if this is a user's file: nothing in the file
@@ -430,11 +450,8 @@ int choose_sets(set_list *list) {
         code = find_renamed(all);
     if (code == 0)
         code = join_by_name(all);
-    for (size_t i = 0; i < all->source_count && code == 0; i++) {
-        shard_source *const s = all->sources[i];
-        if (s->set == NULL && !s->unreadable && !has_geometry(s))
-            find_set(all, s);
-    }
+    for (size_t i = 0; i < all->item_count && code == 0; i++)
+        code = find_in_item(all->items[i]);
     return code == 0 ? add_without_header(all) : code;
 }
 
@@ -461,7 +478,8 @@ static int describe(shard_set *set) {
     set->searched = set->bases.count != 0;
     for (const shard_source *s = set->members; s != NULL && !set->searched && code == 0;
          s = s->next_of_set)
-        code = shard_bases_add(&set->bases, s->in, path_join(s->in->path, path_name(set->base)));
+        code = shard_bases_add(&set->bases, s->in,
+                               path_join(folder_path(s->in), path_name(set->base)));
     return code;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "files.h"
+#include "headerless.h"
 #include "options.h"
 #include "report.h"
 #include "restore.h"
@@ -20,11 +21,11 @@ static const command_help help = {
     "when all of its contents are right."};
 
 typedef struct decoding {
-    const shard_set *set;
+    shard_set *set;
     const tool_options *options;
     int fd;
-    bool to_stdout;
-    const char *output; /* name of the output in messages */
+    bool to_stdout, begun; /* begun: standard output has a part of the file */
+    const char *output;    /* name of the output in messages */
     restore_result result;
 } decoding;
 
@@ -44,17 +45,24 @@ static bool write_data(int fd, const uint8_t *bytes, size_t count, uint64_t offs
     return true;
 }
 
-static int write_batch(const batch *b, void *context) {
-    const decoding *d = context;
-    const shard_header *h = &d->set->header;
-    if (d->to_stdout ? write_all(d->fd, b->memory, b->bytes)
-                     : write_data(d->fd, b->memory, b->bytes, b->first * h->k * h->block_bytes))
-        return 0;
+/* A length that the system does not permit is the set's fault. */
+static int write_failed(const decoding *d) {
+    d->set->refused = errno == EFBIG ? SIZE_REFUSED : NOT_REFUSED;
     return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
 }
 
+static int write_batch(const batch *b, void *context) {
+    decoding *d = context;
+    const shard_header *h = &d->set->header;
+    d->begun = true;
+    if (d->to_stdout ? write_all(d->fd, b->memory, b->bytes)
+                     : write_data(d->fd, b->memory, b->bytes, b->first * h->k * h->block_bytes))
+        return 0;
+    return write_failed(d);
+}
+
 static bool may_be_partial(const decoding *d) {
-    return d->options->partial && !d->options->whole && !d->to_stdout;
+    return d->options->partial && !d->options->whole;
 }
 
 /* The shards do not make the file: finds out whether they disagree or, with --partial, which bytes
@@ -68,7 +76,7 @@ static int restore_without_hash(decoding *d, coder *c, restore_options *options,
     options->thorough = !part;
     options->partial = options->keep_going = part;
     if (part && ftruncate(d->fd, 0) != 0)
-        return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
+        return write_failed(d);
     return restore_run(d->set, c, options, part ? write_batch : NULL, d, result);
 }
 
@@ -84,33 +92,46 @@ static int restore_file(decoding *d, coder *c) {
                       result->missing->bytes != d->set->header.file_bytes;
     if (code == 0 && !result->hash_matches && !part)
         code = fail(TOOL_UNRECOVERABLE, "%s%s", result->reason,
-                    d->to_stdout ? ": do not use the output" : "");
+                    d->to_stdout && d->begun ? ": do not use the output" : "");
     if (code == 0 && result->damaged_stripes != 0 && !part)
         warn("%llu stripe%s damaged and could be restored; gfk repair restores the shards",
              (unsigned long long)result->damaged_stripes,
              result->damaged_stripes == 1 ? " was" : "s were");
     if (code == 0 && !d->to_stdout && ftruncate(d->fd, (off_t)d->set->header.file_bytes) != 0)
-        code = fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
+        code = write_failed(d);
     return code;
 }
 
 /* ---- the output ----------------------------------------------------------------------------- */
 
-/* Refuses a name that the tool gives to files of its own: the next run would remove the file, or
- * take it for a shard of the set. */
+/* Refuses a stored name that the tool gives to files of its own: the next run would remove the file,
+ * or take it for a shard of the set. */
 static int check_name(const decoding *d, const char *path) {
     const char *name = path_name(path), *of = path_name(d->set->base);
     size_t length = 0;
     uint32_t index = 0;
-    if (temp_name_length(name) != 0)
-        return fail(d->options->output != NULL ? TOOL_USAGE : TOOL_IO,
-                    "%s has the name of a temporary file of gfk; --output FILE gives another name",
-                    path);
-    if (d->options->output == NULL && shard_name_parse(name, strlen(name), &length, &index) &&
-        strlen(of) == length && memcmp(of, name, length) == 0)
-        return fail(TOOL_IO, "%s has the name of a shard of %s; --output FILE gives another name",
-                    path, of);
+    const bool temp = temp_name_length(name) != 0;
+    if (temp || (shard_name_parse(name, strlen(name), &length, &index) && strlen(of) == length &&
+                 memcmp(of, name, length) == 0))
+        return fail(TOOL_IO, "%s has the name of a %s%s; --output FILE gives another name", path,
+                    temp ? "temporary file of gfk" : "shard of ", temp ? "" : of);
     return 0;
+}
+
+/* Finds out whether an open file, whose headers were read, is a shard of the set. */
+static int is_of_set(const decoding *d, shard_source *file, bool *is_shard) {
+    candidates list;
+    int code = 0;
+    if (file->identified) {
+        *is_shard = memcmp(file->header.set_id, d->set->header.set_id, SET_ID_BYTES) == 0;
+    } else if (shard_source_open(file) == 0) {
+        code = candidates_open(&list, 1);
+        if (code == 0)
+            candidates_add(&list, &d->set->header, NULL);
+        *is_shard = code == 0 && candidates_find(&list, file) != NULL;
+        candidates_close(&list);
+    }
+    return code;
 }
 
 /* Finds out whether the file in the place of the output is a shard: one that was found, or one of the
@@ -120,19 +141,19 @@ static int find_shard(const decoding *d, const file_place *place, bool *is_shard
     shard_source file;
     const char *const name = path_name(place->path);
     const shard_source *const known = inventory_find(d->set->all, place->in, name);
-    *is_shard = known != NULL && known->identified;
+    *is_shard = known != NULL && (known->identified || known->set == d->set);
     if (known != NULL || fstatat(folder_fd(place->in), name, &status, AT_SYMLINK_NOFOLLOW) != 0)
         return 0;
-    const int code = shard_source_read(&file, place->in, name, &status);
-    *is_shard = code == 0 && file.identified &&
-                memcmp(file.header.set_id, d->set->header.set_id, SET_ID_BYTES) == 0;
+    int code = shard_source_read(&file, place->in, name, &status);
+    if (code == 0)
+        code = is_of_set(d, &file, is_shard);
     shard_source_close(&file);
     free(file.path);
     return code;
 }
 
 static int check_free(const file_place *place, void *context) {
-    const decoding *d = context;
+    decoding *d = context;
     const char *name = path_name(place->path);
     struct stat status;
     size_t length = 0;
@@ -155,7 +176,10 @@ static int check_free(const file_place *place, void *context) {
     if (d->options->output == NULL && shard_name_parse(name, strlen(name), &length, &index))
         return fail(TOOL_EXISTS, "%s exists and has the name of a shard; --output FILE replaces it",
                     place->path);
-    return d->options->force ? 0 : fail(TOOL_EXISTS, "%s exists; --force replaces it", place->path);
+    if (d->options->force)
+        return 0;
+    d->set->refused = NAME_IN_USE;
+    return fail(TOOL_EXISTS, "%s exists; --force replaces it", place->path);
 }
 
 /* Gives the output the time of the last change of the original file. */
@@ -169,11 +193,16 @@ static void set_time(const decoding *d) {
 
 static int decode_to_file(decoding *d, coder *c, const file_place *place) {
     temp_file temp = TEMP_FILE_NONE;
-    int code = check_name(d, place->path);
+    const bool stored = d->options->output == NULL;
+    int code = stored ? check_name(d, place->path) : 0;
     if (code == 0)
         code = check_free(place, d);
     if (code == 0)
         code = temp_create(&temp, place);
+    if (!stored || code == TOOL_INTERNAL)
+        d->set->refused = NOT_REFUSED;
+    else if (code != 0 && d->set->refused != NAME_IN_USE)
+        d->set->refused = NAME_REFUSED;
     if (code == 0) {
         d->fd = temp.fd;
         code = restore_file(d, c);
@@ -263,6 +292,9 @@ static int decode(shard_set *set, const tool_options *o, set_outcome *outcome) {
                 plural(set->header.file_bytes), (double)set->header.file_bytes / seconds / 1e6);
         if (o->partial)
             code = report_missing(&d);
+    } else if (d.to_stdout && d.begun) { /* no other file can follow */
+        set->refused = NOT_REFUSED;
+        code = code == TOOL_UNRECOVERABLE ? RUN_PART : code;
     }
     restore_result_free(&d.result);
     coder_close(c);

@@ -36,7 +36,7 @@ typedef struct encoding {
     inventory *all;        /* the folders of the shards, as they were at the beginning */
     shard_item *there;     /* the bases of the shards, and the files with the names of shards */
     input_files inputs;    /* the files to encode */
-    shard_header as_shard; /* of an input that is a shard itself: the set and the index */
+    shard_source as_shard; /* the input may be a shard itself */
     XXH3_state_t *hash;
     shard_writer writer;
     uint64_t stripe, bytes; /* stripes and bytes read so far */
@@ -138,16 +138,28 @@ static uint64_t default_block_bytes(uint32_t k, uint32_t m) {
     return bytes;
 }
 
-static int begin(encoding *e, const gfk_field *field) {
+static int begin(encoding *e, const gfk_field *field, folder *home) {
     const tool_options *o = e->options;
     if (fstat(e->fd, &e->before) != 0)
         return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
     if (S_ISDIR(e->before.st_mode))
         return fail(TOOL_IO, "%s is a folder", e->name);
     e->inputs.present = (file_identity){e->before.st_dev, e->before.st_ino};
-    if (shard_source_identify(e->fd, (uint64_t)e->before.st_size, &e->as_shard))
-        e->inputs.shard = &e->as_shard;
     e->regular = S_ISREG(e->before.st_mode) && e->fd != STDIN_FILENO;
+    if (S_ISREG(e->before.st_mode)) {
+        size_t length = 0;
+        e->as_shard = (shard_source){.fd = e->fd,
+                                     .in = home,
+                                     .path = e->regular ? (char *)e->name : NULL,
+                                     .bytes = (uint64_t)e->before.st_size};
+        e->as_shard.named =
+            e->regular && shard_name_parse(path_name(e->name), strlen(path_name(e->name)), &length,
+                                           &e->as_shard.name_index);
+        shard_source_identify(&e->as_shard);
+        if (!e->as_shard.identified)
+            e->as_shard.header.index = e->as_shard.name_index;
+        e->inputs.shard = &e->as_shard;
+    }
     const mode_t mask = umask(0);
     umask(mask);
     e->header = (shard_header){.version = FORMAT_VERSION,
@@ -204,7 +216,8 @@ static int look(encoding *e, folder *const *to, folder *home, const char *base) 
         return fail(TOOL_IO, "cannot open the folder of %s: %s", base, strerror(error));
     for (size_t i = 0; i < (o->to.count == 0 ? 1 : o->to.count) && code == 0; i++) {
         folder *const in = o->to.count == 0 ? own : to[i];
-        char *const path = o->to.count == 0 ? strdup(base) : path_join(in->path, path_name(base));
+        char *const path =
+            o->to.count == 0 ? strdup(base) : path_join(folder_path(in), path_name(base));
         code = shard_bases_add(&e->there->bases, in, path);
         if (code == 0)
             code = inventory_take_base(e->all, in, path_name(base), e->there);
@@ -223,9 +236,8 @@ static int open_input(encoding *e, const char *path, folder *home) {
     const int error = home == NULL ? folder_of(&home, path) : 0;
     if (error == ENOMEM)
         return no_memory();
-    const int in = error == 0 ? folder_fd(home) : -1;
-    errno = error != 0 ? error : errno;
-    e->fd = in < 0 ? -1 : openat(in, path_name(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    errno = error;
+    e->fd = error != 0 ? -1 : folder_open_file(home, path_name(path), O_RDONLY | O_NONBLOCK, 0);
     if (e->fd < 0 || fstat(e->fd, &e->before) != 0)
         return fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
     if (temp_name_length(path_name(path)) != 0)
@@ -256,7 +268,7 @@ static int encode_file(const encoding *common, folder *const *to, const gfk_fiel
     if (code == 0)
         code = look(&e, to, home, base);
     if (code == 0)
-        code = begin(&e, field);
+        code = begin(&e, field, home);
     if (code == 0)
         code = write_shards(&e);
     if (code == 0) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,6 +32,8 @@ char *path_folder(const char *path) {
 }
 
 char *path_join(const char *in, const char *name) {
+    if (in == NULL)
+        return NULL;
     if (strcmp(in, ".") == 0)
         return strdup(name);
     const size_t room = strlen(in) + strlen(name) + 2;
@@ -58,7 +61,30 @@ void path_list_free(path_list *list) {
     *list = (path_list){0};
 }
 
+size_t lower_bound(const void *key, const void *array, size_t count, size_t bytes,
+                   int (*compare)(const void *key, const void *element)) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare(key, (const uint8_t *)array + middle * bytes) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* ---- reading and writing -------------------------------------------------------------------- */
+
+/* After a failed read or write: true if the call is to be made again, after a wait if somebody has set
+ * the descriptor to O_NONBLOCK. */
+static bool try_again(int fd, short events) {
+    struct pollfd ready = {.fd = fd, .events = events};
+    if (errno == EINTR)
+        return true;
+    return (errno == EAGAIN || errno == EWOULDBLOCK) &&
+           (poll(&ready, 1, -1) >= 0 || errno == EINTR);
+}
 
 ssize_t read_all(int fd, void *memory, size_t bytes) {
     size_t done = 0;
@@ -66,7 +92,7 @@ ssize_t read_all(int fd, void *memory, size_t bytes) {
         const ssize_t n = read(fd, (uint8_t *)memory + done, bytes - done);
         if (n == 0)
             break;
-        if (n < 0 && errno != EINTR)
+        if (n < 0 && !try_again(fd, POLLIN))
             return -1;
         done += n > 0 ? (size_t)n : 0;
     }
@@ -77,7 +103,7 @@ bool write_all(int fd, const void *memory, size_t bytes) {
     size_t done = 0;
     while (done < bytes) {
         const ssize_t n = write(fd, (const uint8_t *)memory + done, bytes - done);
-        if (n < 0 && errno != EINTR)
+        if (n < 0 && !try_again(fd, POLLOUT))
             return false;
         done += n > 0 ? (size_t)n : 0;
     }
@@ -188,8 +214,7 @@ int place_look(const file_place *place, struct stat *status) {
 static int create(temp_file *temp, const file_place *place) {
     char digits[DIGITS + 1];
     uint64_t number = 0;
-    const int in = folder_fd(place->in);
-    if (in < 0 || getrandom(&number, sizeof number, 0) != sizeof number)
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
         return errno;
     snprintf(digits, sizeof digits, "%0*llx", DIGITS,
              (unsigned long long)(number & 0xffffffffffff));
@@ -197,7 +222,7 @@ static int create(temp_file *temp, const file_place *place) {
     if (name == NULL)
         return ENOMEM;
     pthread_mutex_lock(&mutex); /* a signal waits until the file is registered */
-    const int fd = openat(in, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int fd = folder_open_file(place->in, name, O_RDWR | O_CREAT | O_EXCL, 0600);
     const int error = fd < 0 ? errno : 0;
     if (fd >= 0) {
         *temp = (temp_file){fd, place->in, name, registered};
@@ -253,9 +278,10 @@ int temp_commit(temp_file *temps, size_t count, const file_place *places,
     }
     for (size_t i = done; i < count && done != 0; i++)
         forget(&temps[i]);
-    const folder *const failed = code == 0 ? folders_sync(folders) : NULL;
+    folder *const failed = code == 0 ? folders_sync(folders) : NULL;
     if (failed != NULL)
-        code = fail(TOOL_IO, "cannot write the folder %s: %s", failed->path, strerror(errno));
+        code =
+            fail(TOOL_IO, "cannot write the folder %s: %s", folder_path(failed), strerror(errno));
     pthread_mutex_unlock(&mutex);
     return code;
 }
@@ -285,10 +311,9 @@ void temp_discard(temp_file *temp) {
 }
 
 void temp_remove(folder *in, const char *name) {
-    const int at = folder_fd(in);
-    const int fd = at < 0 ? -1 : openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int fd = folder_open_file(in, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-        unlinkat(at, name, 0);
+        unlinkat(in->fd, name, 0);
     if (fd >= 0)
         close(fd);
 }
@@ -331,8 +356,10 @@ void signals_begin(void) {
 }
 
 int fail_for_open_files(void) {
-    return fail(TOOL_IO, "the limit on open files, %zu, is too low for so many shards (ulimit -n)",
-                allow_open_files(0));
+    return fail(
+        TOOL_IO,
+        "the limit on open files, %zu, is too low for so many shards or folders (ulimit -n)",
+        allow_open_files(0));
 }
 
 size_t allow_open_files(size_t count) {

@@ -16,9 +16,9 @@
 
 /* ---- paths; NULL means out of memory -------------------------------------------------------- */
 
-char *path_folder(const char *path);     /* "a/b" -> "a", "b" -> ".", "/b" -> "/" */
-const char *path_name(const char *path); /* the part after the last slash */
-char *path_join(const char *in, const char *name);
+char *path_folder(const char *path);               /* "a/b" -> "a", "b" -> ".", "/b" -> "/" */
+const char *path_name(const char *path);           /* the part after the last slash */
+char *path_join(const char *in, const char *name); /* NULL also if `in` is NULL */
 /* A list that owns its paths. */
 typedef struct path_list {
     char **paths;
@@ -29,6 +29,11 @@ typedef struct path_list {
  */
 int path_list_add(path_list *list, char *path);
 void path_list_free(path_list *list);
+
+/* The position of the first element that is not less than the key, in an array in this order.
+ * compare(key, element) is the order of the element and the key. */
+size_t lower_bound(const void *key, const void *array, size_t count, size_t bytes,
+                   int (*compare)(const void *key, const void *element));
 
 /* ---- reading and writing -------------------------------------------------------------------- */
 

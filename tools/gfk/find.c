@@ -16,8 +16,9 @@
 typedef struct finder {
     set_list *list;
     inventory *all;
-    folder **in; /* the folders of --in */
+    folder **in; /* the folders of --in that are there */
     size_t in_count;
+    bool only_in;     /* there is --in: no other folder counts */
     path_list absent; /* messages about folders of --in that are not there */
     folder **empty;   /* folders without shards */
     size_t empty_count;
@@ -67,27 +68,32 @@ static int add_message(path_list *list, const char *format, const char *path, in
 /* Gives an item its bases: in its own folder or in those of --in, and in those of --to. */
 static int add_bases(finder *f, shard_item *item, folder *in, const char *base) {
     int code = 0;
-    if (in != NULL && f->in_count == 0)
-        code = shard_bases_add(&item->bases, in, path_join(in->path, base));
+    if (in != NULL && !f->only_in)
+        code = shard_bases_add(&item->bases, in, path_join(folder_path(in), base));
     for (size_t i = 0; i < f->in_count && code == 0; i++)
-        code = shard_bases_add(&item->bases, f->in[i], path_join(f->in[i]->path, base));
+        code = shard_bases_add(&item->bases, f->in[i], path_join(folder_path(f->in[i]), base));
     for (size_t i = 0; i < f->all->to_count && code == 0; i++)
-        code = shard_bases_add(&item->bases, f->all->to[i], path_join(f->all->to[i]->path, base));
+        code = shard_bases_add(&item->bases, f->all->to[i],
+                               path_join(folder_path(f->all->to[i]), base));
     for (size_t i = 0; i < f->absent.count && code == 0; i++)
         code = path_list_add(&item->notes, strdup(f->absent.paths[i]));
     return code;
 }
 
-/* Reads the files with the names of an item's shards. */
-static int read_item(inventory *all, shard_item *item) {
+/* Reads the files with the names of an item's shards. With `lock`, no folder is locked yet. */
+static int read_item(inventory *all, shard_item *item, bool lock) {
     int code = 0;
     for (size_t i = 0; i < item->bases.count && code == 0; i++) {
         folder *const in = item->bases.all[i].in;
         const char *const base = path_name(item->bases.all[i].path);
+        folder_locks locks = {0};
         shard_item *owner = NULL;
         code = inventory_place(all, in, base, strlen(base), item, &owner);
+        if (code == 0 && owner == item && lock)
+            code = folders_lock(&locks, &in, 1, false);
         if (code == 0 && owner == item)
             code = inventory_take_base(all, in, base, item);
+        folders_unlock(&locks);
     }
     return code;
 }
@@ -102,7 +108,7 @@ static int add_listed_item(finder *f, folder *in, const char *name, size_t lengt
     if (code == 0)
         code = inventory_place(f->all, in, name, length, NULL, &item);
     if (code == 0 && item == NULL) {
-        code = inventory_add_item(f->all, path_join(in->path, base), &item);
+        code = inventory_add_item(f->all, path_join(folder_path(in), base), &item);
         if (code == 0)
             code = add_bases(f, item, in, base);
         if (code == 0)
@@ -168,7 +174,7 @@ static int add_folder(finder *f, folder *in, size_t relative, folder_entries **l
         code = add_entries(f, in, *list, relative);
     }
     for (size_t i = first; i < f->all->item_count && code == 0; i++)
-        code = read_item(f->all, f->all->items[i]);
+        code = read_item(f->all, f->all->items[i], false);
     folders_unlock(&lock);
     return code;
 }
@@ -212,7 +218,7 @@ static int walk_below(finder *f, folder *root, folder_entries *list, size_t rela
             if (code == 0)
                 code = add_waiting(&stack, &count, in, list);
         } else if (error != ENOENT) {
-            char *const path = path_join(next.in->path, next.name);
+            char *const path = path_join(folder_path(next.in), next.name);
             code = path == NULL ? no_memory() : 0;
             if (code == 0)
                 inventory_report(f->all, TOOL_IO, "cannot read the folder %s: %s", path,
@@ -234,7 +240,7 @@ static size_t root_length(const char *text) {
 
 static int add_root(finder *f, folder *in, bool walk) {
     folder_entries *list = NULL;
-    const char *const path = in->path;
+    const char *const path = folder_path(in);
     const size_t first = f->all->item_count, before = f->all->messages;
     const size_t relative = strcmp(path, ".") == 0 ? 0 : strlen(path) + (strcmp(path, "/") != 0);
     int code = add_folder(f, in, relative, &list);
@@ -250,11 +256,11 @@ static int add_root(finder *f, folder *in, bool walk) {
 static int add_base(finder *f, folder *in, const char *text) {
     const char *const name = path_name(text);
     shard_item *item = NULL;
-    folder *const place = f->in_count != 0 ? f->in[0] : in;
+    folder *const place = f->in_count != 0 ? f->in[0] : f->only_in ? NULL : in;
     int code = place == NULL ? 0 : inventory_place(f->all, place, name, strlen(name), NULL, &item);
     if (code == 0 && item != NULL) { /* another argument names it too */
         code = item->bases.count == 0 ? add_bases(f, item, in, name) : 0;
-        return code == 0 ? read_item(f->all, item) : code;
+        return code == 0 ? read_item(f->all, item, !f->locked) : code;
     }
     if (code == 0)
         code = inventory_add_item(f->all, strdup(text), &item);
@@ -262,7 +268,7 @@ static int add_base(finder *f, folder *in, const char *text) {
         item->home = in;
         code = add_bases(f, item, in, name);
     }
-    return code == 0 ? read_item(f->all, item) : code;
+    return code == 0 ? read_item(f->all, item, !f->locked) : code;
 }
 
 /* Files that are named like shards of one base are one item. */
@@ -283,7 +289,7 @@ static int add_file(finder *f, folder *in, const char *path, shard_source *found
         if (code == 0 && named)
             code = inventory_place(f->all, in, name, length, item, &item);
         if (code == 0)
-            code = read_item(f->all, item);
+            code = read_item(f->all, item, !f->locked);
     }
     if (code == 0 && item != NULL)
         code = inventory_read(f->all, in, name, item, &found);
@@ -383,6 +389,7 @@ static void follow(argument *a) {
 static int open_disks(finder *f, const folder_list *folders) {
     int code = 0;
     f->in = calloc(folders->count + 1, sizeof *f->in);
+    f->only_in = folders->count != 0;
     if (f->in == NULL)
         return no_memory();
     for (size_t i = 0; i < folders->count && code == 0; i++) {
@@ -412,7 +419,7 @@ static int add_in_disks(finder *f, const tool_options *o) {
     for (size_t i = 0; i < f->in_count && code == 0 && o->count == 0; i++) {
         folder *const in = f->in[i];
         folder_entries *list = NULL;
-        code = add_folder(f, in, strlen(in->path) + 1, &list);
+        code = add_folder(f, in, strlen(folder_path(in)) + 1, &list);
     }
     if (code == 0 && f->all->item_count == 0 && f->all->code == 0)
         inventory_report(f->all, TOOL_UNRECOVERABLE, "there are no shards in the folder %s%s",
@@ -420,11 +427,12 @@ static int add_in_disks(finder *f, const tool_options *o) {
     return code;
 }
 
-/* Locks the folders that the arguments name, so that no run renames files between two looks. */
+/* Locks the folders that the arguments name, so that no run renames files between two looks. If these
+ * are too many to be open at once, each is locked while it is read. */
 static int lock_arguments(finder *f, const argument *arguments, size_t arguments_count,
                           folder_locks *locks) {
-    folder **const in =
-        calloc(2 * arguments_count + f->in_count + f->all->to_count + 1, sizeof *in);
+    const size_t most = 2 * arguments_count + f->in_count + f->all->to_count;
+    folder **const in = calloc(most + 1, sizeof *in);
     size_t count = 0;
     if (in == NULL)
         return no_memory();
@@ -438,9 +446,9 @@ static int lock_arguments(finder *f, const argument *arguments, size_t arguments
         in[count++] = f->in[i];
     for (size_t i = 0; i < f->all->to_count; i++)
         in[count++] = f->all->to[i];
-    const int code = folders_lock(locks, in, count, false);
+    f->locked = folders_can_be_locked(in, &count);
+    const int code = f->locked ? folders_lock(locks, in, count, false) : 0;
     free(in);
-    f->locked = true;
     return code;
 }
 
@@ -514,12 +522,13 @@ static int use_empty(set_list *list, folder *empty) {
         if (error == ENOMEM)
             code = no_memory();
         else if (error == 0)
-            code = shard_bases_add(&set->bases, in, path_join(in->path, path_name(set->base)));
+            code =
+                shard_bases_add(&set->bases, in, path_join(folder_path(in), path_name(set->base)));
         used = true;
     }
     if (!used && code == 0)
         inventory_report(&list->all, TOOL_UNRECOVERABLE, "there are no shards in the folder %s%s",
-                         empty->path, "");
+                         folder_path(empty), "");
     return code;
 }
 
@@ -556,7 +565,7 @@ static int look_again(set_list *list, const shard_set *set) {
     for (size_t i = 0; i < set->bases.count && code == 0 && set->searched; i++)
         code = shard_bases_add(&item->bases, set->bases.all[i].in, strdup(set->bases.all[i].path));
     if (code == 0)
-        code = read_item(&list->all, item);
+        code = read_item(&list->all, item, false);
     for (const shard_source *s = set->members; s != NULL && code == 0; s = s->next_of_set) {
         shard_source *found = NULL;
         code = inventory_read(&list->all, s->in, path_name(s->path), item, &found);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -26,6 +27,7 @@ static void *paths;               /* paths that were followed, a tree of tsearch
 static void *known;               /* the folders by identity, a tree of tsearch */
 static folder *opened[MOST_OPEN]; /* the folders whose descriptors are open and may be closed */
 static unsigned long uses;
+static folder *last; /* the one that was used last */
 
 /* ---- descriptors ---------------------------------------------------------------------------- */
 
@@ -40,50 +42,87 @@ static int by_path(const void *a, const void *b) {
     return strcmp(((const followed *)a)->path, ((const followed *)b)->path);
 }
 
-/* Remembers an open descriptor, and closes the one that was not used for the longest time. */
-static void keep_open(folder *f, int fd) {
+/* The limit on open descriptors of folders: a part of the limit on files. */
+static size_t most_open(void) {
+    static size_t most;
+    if (most == 0) {
+        const size_t part = allow_open_files(MOST_OPEN) / 4;
+        most = part < 4 ? 4 : part < MOST_OPEN ? part : MOST_OPEN;
+    }
+    return most;
+}
+
+/* The place of the descriptor that was not used for the longest time; MOST_OPEN if all are in use. */
+static size_t oldest_of(size_t count) {
     size_t oldest = MOST_OPEN;
-    f->fd = fd;
-    for (size_t i = 0; i < MOST_OPEN; i++) {
-        if (opened[i] == NULL) {
-            oldest = i;
-            break;
-        }
-        if (opened[i]->users == 0 &&
+    for (size_t i = 0; i < count; i++)
+        if (opened[i] != NULL && opened[i]->users == 0 &&
             (oldest == MOST_OPEN || opened[i]->used < opened[oldest]->used))
             oldest = i;
+    return oldest;
+}
+
+static void close_at(size_t place) {
+    close(opened[place]->fd);
+    opened[place]->fd = -1;
+    opened[place] = NULL;
+}
+
+/* Remembers an open descriptor, and closes the one that was not used for the longest time. If all
+ * are in use, this one stays open until the end. */
+static void keep_open(folder *f, int fd) {
+    size_t place = 0;
+    f->fd = fd;
+    while (place < most_open() && opened[place] != NULL)
+        place++;
+    if (place == most_open()) {
+        place = oldest_of(place);
+        if (place == MOST_OPEN)
+            return;
+        close_at(place);
     }
-    if (oldest == MOST_OPEN) /* all are in use: this one stays open until the end */
-        return;
-    if (opened[oldest] != NULL) {
-        close(opened[oldest]->fd);
-        opened[oldest]->fd = -1;
-    }
-    opened[oldest] = f;
+    opened[place] = f;
+}
+
+/* After a failed call: closes the descriptor of a folder that was not used last, if too many files
+ * are open. False: it makes no sense to try again. */
+static bool make_room(void) {
+    const int error = errno;
+    const size_t oldest = error == EMFILE || error == ENFILE ? oldest_of(MOST_OPEN) : MOST_OPEN;
+    const bool made = oldest != MOST_OPEN && opened[oldest]->used != uses;
+    if (made)
+        close_at(oldest);
+    errno = error;
+    return made;
+}
+
+static int open_at(int in, const char *name, int flags, mode_t mode) {
+    int fd;
+    do
+        fd = openat(in, name, flags | O_CLOEXEC, mode);
+    while (fd < 0 && make_room());
+    return fd;
 }
 
 /* A folder that may be entered but not read can still be used to open files in it. */
 static int open_in(int in, const char *name, int flags) {
-    flags |= O_DIRECTORY | O_CLOEXEC;
-    const int fd = openat(in, name, O_RDONLY | flags);
-    return fd < 0 && errno == EACCES ? openat(in, name, O_PATH | flags) : fd;
+    flags |= O_DIRECTORY;
+    const int fd = open_at(in, name, O_RDONLY | flags, 0);
+    return fd < 0 && errno == EACCES ? open_at(in, name, O_PATH | flags, 0) : fd;
 }
 
-/* Opens a folder again, unless it is open. Its parent is open. */
-static bool open_again(folder *f) {
+/* Takes a descriptor if it is that of the folder. */
+static bool take_fd(folder *f, int fd) {
     struct stat status;
-    f->used = ++uses;
-    if (f->fd >= 0)
-        return true;
-    const int fd = f->parent == NULL ? open_in(AT_FDCWD, f->path, 0)
-                                     : open_in(f->parent->fd, path_name(f->path), O_NOFOLLOW);
     if (fd < 0)
         return false;
     int error = fstat(fd, &status) != 0 ? errno : 0;
     if (error == 0 && (status.st_dev != f->device || status.st_ino != f->inode))
         error = ESTALE;
     if (error == 0) {
+        f->used = ++uses;
         keep_open(f, fd);
+        last = f;
         return true;
     }
     close(fd);
@@ -91,14 +130,82 @@ static bool open_again(folder *f) {
     return false;
 }
 
-int folder_fd(folder *f) {
-    folder *next = f; /* first the nearest folder above that is open, or that has no parent */
-    for (f->below = NULL; next->fd < 0 && next->parent != NULL; next = next->parent)
+/* Opens a folder again, unless it is open. Its parent is open. */
+static bool open_again(folder *f) {
+    f->used = ++uses;
+    return f->fd >= 0 ||
+           take_fd(f, f->parent == NULL ? open_in(AT_FDCWD, f->name, 0)
+                                        : open_in(f->parent->fd, f->name, O_NOFOLLOW));
+}
+
+/* Opens the folders above the one that was opened last again, up to a common one: on the way back
+ * from the depth of a tree this is shorter than the way from the top. */
+static void climb(const folder *to) {
+    const folder *f = to;
+    while (last != NULL && last->fd >= 0 && last != f) {
+        if (f->depth > last->depth) {
+            f = f->parent;
+        } else {
+            folder *const up = last->parent;
+            if (up == NULL || (up->fd < 0 && !take_fd(up, open_in(last->fd, "..", 0))))
+                return;
+            last = up;
+        }
+    }
+}
+
+/* The nearest folder above, at most so far away, that is open or has no parent, with `below` set on
+ * the way; NULL if there is none. */
+static folder *nearest_open(folder *f, size_t most) {
+    folder *next = f;
+    f->below = NULL;
+    for (; next->fd < 0 && next->parent != NULL && most-- != 0; next = next->parent)
         next->parent->below = next;
+    return next->fd >= 0 || next->parent == NULL ? next : NULL;
+}
+
+int folder_fd(folder *f) {
+    folder *next = nearest_open(f, MOST_OPEN / 2);
+    if (next == NULL) {
+        climb(f);
+        next = nearest_open(f, SIZE_MAX);
+    }
     for (; next != NULL; next = next->below)
         if (!open_again(next))
             return -1;
+    last = f;
     return f->fd;
+}
+
+int folder_open_file(folder *in, const char *name, int flags, mode_t mode) {
+    const int at = folder_fd(in);
+    return at < 0 ? -1 : open_at(at, name, flags, mode);
+}
+
+const char *folder_path(folder *f) {
+    size_t room = 1;
+    const folder *above = f;
+    for (; above->path == NULL; above = above->parent)
+        room += strlen(above->name) + 1;
+    if (above == f)
+        return f->path;
+    const bool here = strcmp(above->path, ".") == 0, root = strcmp(above->path, "/") == 0;
+    const size_t before = here || root ? 0 : strlen(above->path);
+    char *const path = malloc(before + room);
+    if (path == NULL)
+        return NULL;
+    char *end = path + before + room - 1;
+    *end = '\0';
+    for (const folder *at = f; at != above; at = at->parent) {
+        const size_t length = strlen(at->name);
+        end -= length;
+        memcpy(end, at->name, length);
+        *--end = '/';
+    }
+    memcpy(path, above->path, before);
+    if (here)
+        memmove(path, path + 1, room - 1);
+    return f->path = path;
 }
 
 void folder_hold(folder *f) {
@@ -109,29 +216,32 @@ void folder_release(folder *f) {
     f->users--;
 }
 
-/* Finds the folder of a new descriptor among the known ones, or adds it. Takes the path. */
-static int identify(folder **found, int fd, folder *parent, char *path) {
+/* Finds the folder of a new descriptor among the known ones, or adds it. */
+static int identify(folder **found, int fd, folder *parent, const char *name) {
     struct stat status;
-    folder *f = path == NULL ? NULL : calloc(1, sizeof *f);
-    int error = f == NULL ? ENOMEM : fstat(fd, &status) != 0 ? errno : 0;
+    folder *f = calloc(1, sizeof *f);
+    char *const copy = strdup(name);
+    int error = f == NULL || copy == NULL ? ENOMEM : fstat(fd, &status) != 0 ? errno : 0;
     if (error == 0) {
-        *f = (folder){.path = path,
+        *f = (folder){.path = parent == NULL ? copy : NULL,
+                      .name = copy,
                       .device = status.st_dev,
                       .inode = status.st_ino,
                       .parent = parent,
+                      .depth = parent == NULL ? 0 : parent->depth + 1,
                       .fd = -1};
         folder **const node = tsearch(f, &known, by_identity);
         if (node != NULL && *node == f) {
             f->used = ++uses;
             keep_open(f, fd);
-            *found = f;
+            *found = last = f;
             return 0;
         }
         error = node == NULL ? ENOMEM : 0;
         *found = node == NULL ? NULL : *node;
     }
     free(f);
-    free(path);
+    free(copy);
     close(fd);
     return error;
 }
@@ -144,7 +254,7 @@ int folder_open(folder **found, const char *path) {
         return 0;
     }
     const int fd = open_in(AT_FDCWD, path, 0);
-    const int error = fd < 0 ? errno : identify(found, fd, NULL, strdup(path));
+    const int error = fd < 0 ? errno : identify(found, fd, NULL, path);
     followed *const made = error == 0 ? malloc(sizeof *made) : NULL;
     if (made == NULL)
         return error == 0 ? ENOMEM : error;
@@ -173,7 +283,7 @@ int folder_enter(folder **found, folder *in, const char *names) {
         if (*name == '\0')
             continue;
         const int fd = at < 0 ? -1 : open_in(at, name, O_NOFOLLOW);
-        error = fd < 0 ? errno : identify(found, fd, parent, path_join(parent->path, name));
+        error = fd < 0 ? errno : identify(found, fd, parent, name);
     }
     free(copy);
     return error;
@@ -191,10 +301,13 @@ void folders_close(void) {
         tdelete(f, &known, by_identity);
         if (f->fd >= 0)
             close(f->fd);
-        free(f->path);
+        if (f->path != f->name)
+            free(f->path);
+        free(f->name);
         free(f);
     }
     memset(opened, 0, sizeof opened);
+    last = NULL;
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -225,7 +338,9 @@ int folder_read(folder *f, folder_entries *list) {
     *list = (folder_entries){0};
     size_t room = 0;
     const int at = folder_fd(f);
-    const int fd = at < 0 ? -1 : fcntl(at, F_DUPFD_CLOEXEC, 0);
+    int fd = -1;
+    while (at >= 0 && (fd = fcntl(at, F_DUPFD_CLOEXEC, 0)) < 0 && make_room())
+        continue;
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     if (stream == NULL) {
         const int error = errno == EBADF ? EACCES : errno; /* EBADF: opened without reading */
@@ -257,16 +372,12 @@ void folder_entries_free(folder_entries *list) {
     *list = (folder_entries){0};
 }
 
+static int of_entry(const void *name, const void *entry) {
+    return strcmp(((const folder_entry *)entry)->name, name);
+}
+
 size_t folder_entries_find(const folder_entries *list, const char *name) {
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strcmp(list->entries[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return lower_bound(name, list->entries, list->count, sizeof *list->entries, of_entry);
 }
 
 unsigned char folder_entry_type(folder *f, folder_entry *entry) {
@@ -297,26 +408,37 @@ static int lock(folder *f, bool exclusive) {
             continue;
         if (errno != EWOULDBLOCK) {
             if (exclusive)
-                warn("the folder %s cannot be locked (%s): let no other gfk write there", f->path,
-                     strerror(errno));
+                warn("the folder %s cannot be locked (%s): let no other gfk write there",
+                     folder_path(f), strerror(errno));
             return 0;
         }
         if (waited > TELL && !told)
             warn("another program holds the lock on the folder %s; gfk waits up to %.0f seconds",
-                 f->path, most);
+                 folder_path(f), most);
         told = waited > TELL;
         if (waited > most) {
             vain += waited;
             if (exclusive)
                 return fail(TOOL_IO, "cannot write into the folder %s: another program locks it",
-                            f->path);
-            warn("the folder %s stays locked; gfk reads without the lock", f->path);
+                            folder_path(f));
+            warn("the folder %s stays locked; gfk reads without the lock", folder_path(f));
             return 0;
         }
         nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
         pause = pause < 32000000 ? 2 * pause : pause;
     }
     return 0;
+}
+
+bool folders_can_be_locked(folder **folders, size_t *count) {
+    size_t kept = 0;
+    if (*count != 0)
+        qsort(folders, *count, sizeof *folders, by_identity_of);
+    for (size_t i = 0; i < *count; i++)
+        if (i == 0 || folders[i] != folders[kept - 1])
+            folders[kept++] = folders[i];
+    *count = kept;
+    return kept <= allow_open_files(2 * kept + MOST_OPEN) / 2;
 }
 
 int folders_lock(folder_locks *locks, folder *const *folders, size_t count, bool exclusive) {
@@ -326,15 +448,13 @@ int folders_lock(folder_locks *locks, folder *const *folders, size_t count, bool
         return no_memory();
     if (count != 0)
         memcpy(sorted, folders, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_identity_of);
     allow_open_files(count + MOST_OPEN);
+    folders_can_be_locked(sorted, &count);
     int code = 0;
     for (size_t i = 0; i < count && code == 0; i++) {
-        if (i != 0 && sorted[i] == sorted[i - 1])
-            continue;
         if (folder_fd(sorted[i]) < 0) {
             if (exclusive)
-                code = fail(TOOL_IO, "cannot open the folder %s: %s", sorted[i]->path,
+                code = fail(TOOL_IO, "cannot open the folder %s: %s", folder_path(sorted[i]),
                             strerror(errno));
             continue;
         }
@@ -354,7 +474,7 @@ void folders_unlock(folder_locks *locks) {
     *locks = (folder_locks){0};
 }
 
-const folder *folders_sync(const folder_locks *locks) {
+folder *folders_sync(const folder_locks *locks) {
     for (size_t i = 0; i < locks->count; i++)
         if (fsync(locks->folders[i]->fd) != 0 && errno != EINVAL && errno != EBADF)
             return locks->folders[i]; /* EINVAL: needs no fsync; EBADF: may not be read */

@@ -91,7 +91,7 @@ int inventory_list(inventory *all, folder *in, bool report, folder_entries **lis
     if (found->error == ENOMEM)
         return no_memory();
     if (found->error != 0 && report && !found->reported) {
-        inventory_report(all, TOOL_IO, "cannot read the folder %s: %s", in->path,
+        inventory_report(all, TOOL_IO, "cannot read the folder %s: %s", folder_path(in),
                          strerror(found->error));
         found->reported = true;
     }
@@ -182,6 +182,10 @@ static int attach(inventory *all, shard_source *s, shard_item *item) {
     else
         item->last->next_of_item = s;
     item->last = s;
+    if (s->unreadable) {
+        *(item->closed == NULL ? &item->closed : &item->last_closed->next_closed) = s;
+        item->last_closed = s;
+    }
     return 0;
 }
 
@@ -236,7 +240,7 @@ static int look(inventory *all, folder *in, const char *name, folder_entry *entr
         if (errno == ENOENT)
             return 0;
         const int error = errno;
-        char *const path = error == ENOMEM ? NULL : path_join(in->path, name);
+        char *const path = error == ENOMEM ? NULL : path_join(folder_path(in), name);
         if (path == NULL)
             return no_memory();
         inventory_report(all, TOOL_IO, "cannot look at %s: %s", path, strerror(error));
@@ -248,11 +252,11 @@ static int look(inventory *all, folder *in, const char *name, folder_entry *entr
     if (entry != NULL) /* the first look at an entry without a type may have failed */
         entry->type = (unsigned char)IFTODT(status.st_mode);
     if (S_ISDIR(status.st_mode)) { /* a folder is no shard, whatever its name is */
-        char *const path = item == NULL ? NULL : path_join(in->path, name), *text = NULL;
+        char *const path = item == NULL ? NULL : path_join(folder_path(in), name), *text = NULL;
         if (path == NULL || asprintf(&text, "%s is a folder, not a shard", path) < 0)
             text = NULL;
         free(path);
-        return item == NULL ? 0 : path_list_add(&item->notes, text);
+        return item == NULL ? 0 : path_list_add(&item->others, text);
     }
     *found = known(all, &status);
     if (*found != NULL)
@@ -311,12 +315,12 @@ static int work_on_shard(inventory *all, folder *in, folder_entry *entry, void *
     return b->work(all, in, entry, b->context);
 }
 
-/* Works on the entries of a folder that are named like shards of a base or, first, that have the
- * temporary names of such files. */
-static int for_base(inventory *all, folder *in, const char *base, base_work *b) {
+/* Works on the entries of a folder that are named like temporary files of the shards of a base and,
+ * unless only those are wanted, then on those that are named like shards. */
+static int for_base(inventory *all, folder *in, const char *base, bool only_temp, base_work *b) {
     int code = 0;
     b->length = strlen(base);
-    for (int temp = 1; temp >= 0 && code == 0; temp--) {
+    for (int temp = 1; temp >= only_temp && code == 0; temp--) {
         char *prefix = NULL;
         if (asprintf(&prefix, "%s%s.gfk.", temp ? "." : "", base) < 0)
             return no_memory();
@@ -335,7 +339,7 @@ static int note_file(inventory *all, folder *in, folder_entry *entry, void *has)
 int inventory_has_base(inventory *all, folder *in, const char *base, bool *has) {
     base_work b = {.work = note_file, .context = has};
     *has = false;
-    return for_base(all, in, base, &b);
+    return for_base(all, in, base, false, &b);
 }
 
 static int take(inventory *all, folder *in, folder_entry *entry, void *item) {
@@ -348,7 +352,7 @@ int inventory_take_base(inventory *all, folder *in, const char *base, shard_item
     base_work b = {.work = take, .context = item};
     const int code = inventory_list(all, in, true, &list, &error);
     item->failed = item->failed || error != 0;
-    return code == 0 ? for_base(all, in, base, &b) : code;
+    return code == 0 ? for_base(all, in, base, false, &b) : code;
 }
 
 shard_source *inventory_find(const inventory *all, folder *in, const char *name) {
@@ -356,6 +360,34 @@ shard_source *inventory_find(const inventory *all, folder *in, const char *name)
     const int at = folder_fd(in);
     return at >= 0 && fstatat(at, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? known(all, &status)
                                                                            : NULL;
+}
+
+int inventory_add_written(inventory *all, shard_set *set, const file_place *written) {
+    struct stat status;
+    const int at = folder_fd(written->in);
+    if (at < 0 || fstatat(at, path_name(written->path), &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return 0;
+    shard_source *const there = known(all, &status);
+    if (there != NULL) { /* the inode of a file that was replaced */
+        there->set = set;
+        return 0;
+    }
+    shard_source *const s = malloc(sizeof *s);
+    if (s == NULL)
+        return no_memory();
+    *s = (shard_source){.fd = -1,
+                        .in = written->in,
+                        .path = strdup(written->path),
+                        .device = status.st_dev,
+                        .inode = status.st_ino,
+                        .identified = true,
+                        .header = set->header,
+                        .set = set};
+    if (s->path != NULL && tsearch(s, &all->files, by_inode) != NULL)
+        return 0;
+    free(s->path);
+    free(s);
+    return no_memory();
 }
 
 /* ---- temporary files of killed runs --------------------------------------------------------- */
@@ -370,14 +402,14 @@ static int clean_shard(inventory *all, folder *in, folder_entry *entry, void *co
         (fstatat(folder_fd(in), entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
          input_files_have(all->inputs, (file_identity){status.st_dev, status.st_ino})))
         return 0;
-    if (temp_name_length(entry->name) != 0 && folder_entry_type(in, entry) == DT_REG)
+    if (folder_entry_type(in, entry) == DT_REG)
         temp_remove(in, entry->name);
     return 0;
 }
 
 int inventory_clean_shards(inventory *all, const shard_base *base, const shard_set *set) {
     base_work b = {.work = clean_shard, .context = (void *)set};
-    return for_base(all, base->in, path_name(base->path), &b);
+    return for_base(all, base->in, path_name(base->path), true, &b);
 }
 
 static int clean_file(inventory *all, folder *in, folder_entry *entry, void *name) {
@@ -424,6 +456,7 @@ void inventory_free(inventory *all) {
         free(all->items[i]->sets);
         shard_bases_free(&all->items[i]->bases);
         path_list_free(&all->items[i]->notes);
+        path_list_free(&all->items[i]->others);
         free(all->items[i]);
     }
     free(all->sets);

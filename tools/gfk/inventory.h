@@ -67,6 +67,9 @@ int inventory_take_base(inventory *all, folder *in, const char *base, shard_item
  * there. */
 shard_source *inventory_find(const inventory *all, folder *in, const char *name);
 
+/* Adds a shard that the command has written, so that the work on other sets knows whose it is. */
+int inventory_add_written(inventory *all, shard_set *set, const file_place *written);
+
 /* Removes the temporary files that killed runs left for the shards of a base. Shards of another set
  * that can be restored stay, unless `set` is NULL. */
 int inventory_clean_shards(inventory *all, const shard_base *base, const shard_set *set);

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <gfk/gfk.h>
 
+#include "files.h"
 #include "folder.h"
 #include "options.h"
 #include "report.h"
@@ -81,9 +83,34 @@ static bool hold_standard_streams(void) {
     return true;
 }
 
+#ifdef __GLIBC__
+static ssize_t write_stream(void *fd, const char *bytes, size_t count) {
+    return write_all(*(const int *)fd, bytes, count) ? (ssize_t)count : 0;
+}
+
+/* A stream of the C library loses what a descriptor with O_NONBLOCK does not take at once. */
+static void wait_in_stream(FILE **stream, const int *fd, int buffering) {
+    const cookie_io_functions_t functions = {.write = write_stream};
+    FILE *const waiting = fopencookie((void *)fd, "w", functions);
+    if (waiting == NULL)
+        return;
+    setvbuf(waiting, NULL, buffering, BUFSIZ);
+    *stream = waiting;
+}
+
+static void wait_in_streams(void) {
+    static const int out = STDOUT_FILENO, error = STDERR_FILENO;
+    wait_in_stream(&stdout, &out, isatty(out) ? _IOLBF : _IOFBF);
+    wait_in_stream(&stderr, &error, _IONBF);
+}
+#else
+static void wait_in_streams(void) {}
+#endif
+
 int main(int argc, char **argv) {
     if (!hold_standard_streams())
         return TOOL_IO;
+    wait_in_streams();
     if (argc < 2) {
         print_help(stderr);
         return TOOL_USAGE;

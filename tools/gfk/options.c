@@ -286,8 +286,19 @@ static int refuse(unsigned command, const command_help *help, const char *before
 
 /* ---- the parser ----------------------------------------------------------------------------- */
 
-int options_parse(tool_options *options, unsigned command, const command_help *help, int argc,
-                  char **argv) {
+/* True if standard output may be the place of the file, whatever the options before are. */
+static bool names_stdout(char *const *arguments) {
+    bool found = false;
+    for (; *arguments != NULL && !found; arguments++) {
+        const size_t length = strlen(*arguments);
+        found = (*arguments)[0] == '-' && (*arguments)[length - 1] == '-' &&
+                strcmp(*arguments, "--") != 0;
+    }
+    return found;
+}
+
+static int parse(tool_options *options, unsigned command, const command_help *help, int argc,
+                 char **argv) {
     struct option longs[ROWS + 1] = {0};
     char shorts[2 * ROWS + 2] = ":";
     size_t count = 0, letters = 1;
@@ -330,4 +341,12 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
     options->arguments = argv + optind;
     options->count = (size_t)(argc - optind);
     return OPTIONS_GO_ON;
+}
+
+int options_parse(tool_options *options, unsigned command, const command_help *help, int argc,
+                  char **argv) {
+    const int code = parse(options, command, help, argc, argv);
+    if (code != OPTIONS_GO_ON && command == COMMAND_DECODE && names_stdout(argv))
+        report_on_stderr = true;
+    return code;
 }

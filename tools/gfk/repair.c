@@ -20,7 +20,7 @@ static const command_help help = {
     "complete new one. A missing shard goes to the folder with the fewest shards of the set."};
 
 typedef struct repairing {
-    const shard_set *set;
+    shard_set *set;
     const tool_options *options;
     coder *coder;
     restore_options passes;
@@ -101,7 +101,7 @@ static int place_of_file(const shard_set *set, size_t index, file_place *place) 
         place->path = strdup(found->path);
     else if (base != NULL)
         place->path = shard_path(base->path, (uint32_t)index);
-    else if ((other = path_join(found->in->path, path_name(set->base))) != NULL)
+    else if ((other = path_join(folder_path(found->in), path_name(set->base))) != NULL)
         place->path = shard_path(other, (uint32_t)index);
     free(other);
     return place->path == NULL ? no_memory() : 0;
@@ -214,7 +214,7 @@ static void warn_of_full_disks(const repairing *r, const disk *disks, size_t cou
         if (disks[i].held > m)
             warn_once("%s now holds %zu shards of %s, but only %u may be lost; repair --to names "
                       "more folders",
-                      disks[i].base->in->path, disks[i].held, r->set->base, m);
+                      folder_path(disks[i].base->in), disks[i].held, r->set->base, m);
 }
 
 /* A new shard may take the name under which the only file of another shard is: that shard is then
@@ -281,8 +281,12 @@ static int rebuild_some(repairing *r, size_t most, size_t *next) {
         code = check_hash(&result);
     if (code == 0)
         code = shard_writer_finish(&r->writer, &r->set->header);
-    for (size_t i = 0; i < r->writer.count && code == 0; i++)
-        code = temp_place(&r->writer.temps[i], &r->writer.places[i], check_place, r);
+    for (size_t i = 0; i < r->writer.count && code == 0; i++) {
+        const file_place *const place = &r->writer.places[i];
+        code = temp_place(&r->writer.temps[i], place, check_place, r);
+        if (code == 0)
+            code = inventory_add_written(r->set->all, r->set, place);
+    }
     restore_result_free(&result);
     shard_writer_close(&r->writer);
     return code;

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -221,16 +222,8 @@ void progress_end(void) {
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-static atomic_bool muted;
-
-void report_mute(bool on) {
-    muted = on;
-}
-
 static void message(const char *kind, const char *format, va_list arguments) {
     char line[4096];
-    if (muted)
-        return;
     vsnprintf(line, sizeof line, format, arguments);
     pthread_mutex_lock(&mutex);
     if (report_as_json) {
@@ -262,20 +255,23 @@ void warn(const char *format, ...) {
     va_end(arguments);
 }
 
+static int by_text(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
 void warn_once(const char *format, ...) {
-    static text said;
+    static void *said; /* a tree of tsearch */
     char line[4096];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line - 1, format, arguments);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    strcat(line, "\n");
-    const bool again = !report_as_json && said.bytes != NULL && strstr(said.bytes, line) != NULL;
-    if (!again && !muted)
-        append_text(&said, line);
-    line[strlen(line) - 1] = '\0';
-    if (!again)
-        warn("%s", line);
+    if (!report_as_json && tfind(line, &said, by_text) != NULL)
+        return;
+    warn("%s", line);
+    char *const copy = report_as_json ? NULL : strdup(line);
+    if (copy != NULL && tsearch(copy, &said, by_text) == NULL)
+        free(copy);
 }
 
 void say(const char *format, ...) {

@@ -36,8 +36,6 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* warn_once: warns, but without --json never twice in the same words: each object of JSON has all
  * of its messages. */
 void warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* While muted, fail and warn report nothing. */
-void report_mute(bool on);
 /* say: prints a line of the result on standard output; prints nothing with --json or --quiet. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

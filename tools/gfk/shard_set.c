@@ -40,9 +40,8 @@ void shard_bases_free(shard_bases *bases) {
  * name, then any identification. */
 enum { RANKS = 16 };
 static int rank(const shard_set *set, const shard_source *s) {
-    const bool in_place = s->named && !s->temp && s->name_index == s->header.index;
-    return 8 * shard_source_is_whole(set, s) + 4 * (s->head || s->tail) + 2 * in_place +
-           s->identified;
+    return 8 * shard_source_is_whole(set, s) + 4 * shard_source_has_geometry(s) +
+           2 * shard_source_is_in_place(s) + s->identified;
 }
 
 static int assign(shard_set *set) {
@@ -60,25 +59,77 @@ static int assign(shard_set *set) {
         }
     free(last);
     for (size_t i = 0; i < set->item_count; i++)
-        for (shard_source *s = set->items[i]->files; s != NULL; s = s->next_of_item)
-            if (s->unreadable && s->named && s->header.index < set->count &&
-                set->shards[s->header.index] == NULL && set->closed[s->header.index] == NULL)
+        for (shard_source *s = set->items[i]->closed; s != NULL; s = s->next_closed)
+            if (s->named && s->header.index < set->count && set->shards[s->header.index] == NULL &&
+                set->closed[s->header.index] == NULL)
                 set->closed[s->header.index] = s;
     return 0;
 }
 
-static int open_members(shard_set *set) {
-    for (shard_source *s = set->members; s != NULL; s = s->next_of_set) {
-        s->error = 0;
-        const int error = shard_source_open(s);
-        if (error == EMFILE || error == ENFILE)
-            return fail_for_open_files();
-        if (error == ENOMEM)
-            return no_memory();
-        if (error != 0)
-            return RUN_AGAIN;
+/* Opens a file. *full: too many files are open. */
+static int open_member(shard_source *s, bool *full) {
+    s->error = 0;
+    const int error = shard_source_open(s);
+    *full = error == EMFILE || error == ENFILE;
+    if (error == ENOMEM)
+        return no_memory();
+    return error == 0 || *full ? 0 : RUN_AGAIN;
+}
+
+/* Opens a further file of each shard that has one, and leaves out those for which there is no room.
+ * `last` has the last open file of each shard. */
+static int open_copies(shard_set *set, shard_source **last, size_t *room, size_t *left_out,
+                       bool *more) {
+    int code = 0;
+    *more = false;
+    for (size_t i = 0; i < set->count && code == 0; i++) {
+        shard_source *const s = last[i] == NULL ? NULL : last[i]->next;
+        bool full = s != NULL && s->fd < 0 && *room == 0;
+        if (s == NULL)
+            continue;
+        *room -= s->fd < 0 && *room != 0;
+        if (!full)
+            code = open_member(s, &full);
+        if (full) {
+            last[i]->next = s->next;
+            ++*left_out;
+        } else {
+            last[i] = s;
+        }
+        *more = true;
     }
-    return 0;
+    return code;
+}
+
+/* Opens the best file of each shard, and then the other files as long as the limit on open files
+ * leaves room for new shards. The others are left out. */
+static int open_members(shard_set *set) {
+    bool full = false, more = true;
+    int code = 0;
+    size_t copies = 0, left_out = 0;
+    for (size_t i = 0; i < set->count && code == 0 && !full; i++)
+        if (set->shards[i] != NULL)
+            code = open_member(set->shards[i], &full);
+    if (full) {
+        set->refused = SIZE_REFUSED;
+        return fail_for_open_files();
+    }
+    for (const shard_source *s = set->members; s != NULL; s = s->next_of_set)
+        copies += s->fd < 0;
+    size_t room = code == 0 && copies != 0 ? shard_source_room(copies + set->count) : 0;
+    room = room > set->count ? room - set->count : 0;
+    shard_source **const last = calloc(set->count, sizeof(shard_source *));
+    if (last == NULL)
+        return no_memory();
+    memcpy(last, set->shards, set->count * sizeof(shard_source *));
+    while (more && code == 0)
+        code = open_copies(set, last, &room, &left_out, &more);
+    free(last);
+    if (code == 0 && left_out != 0)
+        warn("%zu more file%s of the shards of %s cannot be open at once, and %s not read (ulimit "
+             "-n)",
+             left_out, plural(left_out), set->base, left_out == 1 ? "is" : "are");
+    return code;
 }
 
 /* ---- warnings ------------------------------------------------------------------------------- */
@@ -102,11 +153,11 @@ static void warn_of_set(const shard_set *set, const shard_source *s) {
          first == NULL ? set->base : first->path, changed(&set->header, mine));
 }
 
-static void warn_of_file(shard_set *set, const shard_item *item, const shard_source *s) {
+static void warn_of_file(shard_set *set, const shard_source *s) {
     if (s->unreadable) {
         if (s->named)
             warn("cannot open %s: %s", s->path, shard_error_text(s->error));
-    } else if (s->set == NULL && !s->temp && (set->count == 0 || item->sets[0] == set)) {
+    } else if (s->set == NULL && !s->temp) {
         if (set->count != 0)
             warn("%s %s", s->path,
                  s->identified ? "belongs to another set" : "is not a shard of this set");
@@ -117,13 +168,18 @@ static void warn_of_file(shard_set *set, const shard_item *item, const shard_sou
     }
 }
 
+/* The first set of an item says what else is there. */
 static void warn_of_others(shard_set *set) {
     for (size_t i = 0; i < set->item_count && !set->follows; i++) {
         const shard_item *const item = set->items[i];
         for (size_t j = 0; j < item->notes.count; j++)
             warn_once("%s", item->notes.paths[j]);
+        if (item->sets[0] != set)
+            continue;
+        for (size_t j = 0; j < item->others.count; j++)
+            warn_once("%s", item->others.paths[j]);
         for (const shard_source *s = item->files; s != NULL; s = s->next_of_item)
-            warn_of_file(set, item, s);
+            warn_of_file(set, s);
     }
 }
 
@@ -133,11 +189,13 @@ static int fail_without_header(shard_set *set) {
     bool readable = false;
     for (size_t i = 0; i < item->notes.count; i++)
         fail(TOOL_IO, "%s", item->notes.paths[i]);
+    for (size_t i = 0; i < item->others.count; i++)
+        fail(TOOL_IO, "%s", item->others.paths[i]);
     if (item->bases.count == 0 && !item->is_file)
         return TOOL_IO;
     for (const shard_source *s = item->files; s != NULL; s = s->next_of_item) {
         readable = readable || !s->unreadable;
-        warn_of_file(set, item, s);
+        warn_of_file(set, s);
     }
     return fail(TOOL_UNRECOVERABLE,
                 readable              ? "no file has an intact header of a shard of %s"
@@ -155,9 +213,9 @@ int shard_set_open(shard_set *set) {
     set->closed = calloc(set->count, sizeof(shard_source *));
     int code = set->shards == NULL || set->closed == NULL ? no_memory() : 0;
     if (code == 0)
-        code = open_members(set);
-    if (code == 0)
         code = assign(set);
+    if (code == 0)
+        code = open_members(set);
     if (code == 0)
         warn_of_others(set);
     else

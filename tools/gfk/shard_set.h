@@ -40,9 +40,20 @@ typedef struct shard_source {
     size_t order;                      /* number of the file in the order of the search */
     struct shard_item *item;           /* through which the file was found */
     struct shard_source *next_of_item; /* another file of the item */
+    struct shard_source *next_closed;  /* another file of the item that cannot be read */
     struct shard_set *set;             /* whose shard the file holds; NULL: no set's */
     struct shard_source *next_of_set;  /* another file of the set */
 } shard_source;
+
+/* True if a header is intact, so that the file tells the sizes of the set. */
+static inline bool shard_source_has_geometry(const shard_source *s) {
+    return s->head || s->tail;
+}
+
+/* True if the file has the expected name of its shard. */
+static inline bool shard_source_is_in_place(const shard_source *s) {
+    return s->named && !s->temp && s->name_index == s->header.index;
+}
 
 /* The path of shards without .gfk.000, and its folder, where new shards may be. */
 typedef struct shard_base {
@@ -69,15 +80,25 @@ typedef struct shard_item {
     folder *home;    /* the folder of the name; NULL: it is not there */
     bool is_file;    /* only files that are arguments count */
     bool failed;     /* a message says what could not be looked at */
-    shard_bases bases;          /* where shards with the expected names are */
-    shard_source *files, *last; /* the files found through the item */
-    path_list notes;            /* messages about what is not there, or is no file */
+    shard_bases bases;                  /* where shards with the expected names are */
+    shard_source *files, *last;         /* the files found through the item */
+    shard_source *closed, *last_closed; /* those that cannot be read */
+    path_list notes;         /* messages about folders that are not there, for each set */
+    path_list others;        /* messages about what is no file, for the first set */
     struct shard_set **sets; /* the sets that have files in the item, or that the item joined; the
                                    first is the strongest */
     size_t set_count;
     const uint8_t *wanted; /* the id of the set that comes first, if it is there; NULL: any */
     bool lacks;            /* a set of the item lacks shards */
 } shard_item;
+
+/* What is wrong with a set although its shards may be right. */
+typedef enum set_refusal {
+    NOT_REFUSED = 0,
+    SIZE_REFUSED, /* the system does not permit so many or so long files */
+    NAME_REFUSED, /* no file can get the stored name */
+    NAME_IN_USE   /* a file that only --force replaces has the stored name */
+} set_refusal;
 
 typedef struct shard_set {
     shard_header header;    /* header of the set; index is 0 */
@@ -87,7 +108,8 @@ typedef struct shard_set {
     shard_bases bases;      /* where new shards may be */
     bool searched;          /* the folders of the bases were searched */
     size_t count;           /* k + m; 0: no file of the item has an intact header */
-    size_t present, placed; /* shards with a source; shards with a source under the expected name */
+    size_t present, placed; /* shards with a header; shards with a source under the expected name */
+    size_t usable;          /* shards with a header or an intact block header */
     shard_source *members;  /* the sources of the set, the shards in order */
     shard_source *last;
     shard_item **items; /* the items that have sources of the set, or joined it */
@@ -96,6 +118,7 @@ typedef struct shard_set {
     shard_item *namer;     /* the item that gives the set its name */
     bool kept;             /* a command works on the set */
     bool follows;          /* another set of the item was tried; what else is there was said */
+    set_refusal refused;   /* why the work failed */
     struct inventory *all; /* all files that the command found */
     const struct shard_set *warned; /* the set whose user was warned of this one */
     shard_source **shards; /* while the set is open: the best source of each shard; NULL: missing */
@@ -127,8 +150,12 @@ int shard_source_read(shard_source *source, folder *in, const char *name,
  * since the look, or the name has another file or none. */
 int shard_source_open(shard_source *source);
 enum { FILE_CHANGED = -1 }; /* no error of the system */
-/* True if an open file is a shard; *header is then that of shard_source. */
-bool shard_source_identify(int fd, uint64_t bytes, shard_header *header);
+/* Reads the headers of an open file. */
+void shard_source_identify(shard_source *source);
+/* Identifies the shard by a block header. False if the block header is damaged. */
+bool shard_source_take_identity(shard_source *source, const uint8_t bytes[BLOCK_HEADER_BYTES]);
+/* Reads bytes of an open file. False if the file has fewer bytes, or with source->error. */
+bool shard_source_fetch(shard_source *source, uint8_t *bytes, size_t count, uint64_t offset);
 void shard_source_close(shard_source *source);
 /* How many of `files` further files may be open at once; 1 or more. */
 size_t shard_source_room(size_t files);
@@ -138,15 +165,6 @@ const char *shard_error_text(int error);
 uint64_t shard_source_data(const shard_source *source, uint64_t offset);
 /* The first hole from an offset on, or source->bytes. */
 uint64_t shard_source_hole(const shard_source *source, uint64_t offset);
-/* True if the set's id is in the place of any header. Identifies the shard by an intact block
- * header; without one the shard is the one of the file's name. The file is open. */
-bool shard_source_search(shard_source *source, const shard_header *header);
-/* True if the file holds nothing but zeros, or cannot be read. The file is open. */
-bool shard_source_is_blank(shard_source *source);
-/* True if the file is empty, or holds only the beginning of the shard's header. The file is
- * open. */
-bool shard_source_is_beginning(shard_source *source, const shard_header *header);
-
 /* ---- names of shards: BASE.gfk.000, BASE.gfk.001, ... --------------------------------------- */
 
 /* The path of a shard of `base`, which the caller frees; NULL if out of memory. Only indices above

@@ -52,7 +52,7 @@ bool shard_entry_parse(const char *name, const char **base, size_t *base_length,
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static bool read_exactly(shard_source *source, uint8_t *bytes, size_t count, uint64_t offset) {
+bool shard_source_fetch(shard_source *source, uint8_t *bytes, size_t count, uint64_t offset) {
     struct iovec buffer = {bytes, count};
     const ssize_t got = read_buffers(source->fd, &buffer, 1, offset);
     if (got < 0)
@@ -62,28 +62,25 @@ static bool read_exactly(shard_source *source, uint8_t *bytes, size_t count, uin
 
 static bool read_header(shard_source *source, uint64_t offset, shard_header *header) {
     uint8_t bytes[HEADER_BYTES] = {0};
-    const bool complete = read_exactly(source, bytes, sizeof bytes, offset);
+    const bool complete = shard_source_fetch(source, bytes, sizeof bytes, offset);
     const format_verdict verdict = shard_header_read(header, bytes);
     source->magic = source->magic || verdict != FORMAT_FOREIGN;
     return complete && verdict == FORMAT_OK;
 }
 
-/* If both shard headers are damaged, a block's header still gives set and index. */
-static bool read_block_identity(shard_source *source, uint64_t offset) {
-    uint8_t bytes[BLOCK_HEADER_BYTES];
+bool shard_source_take_identity(shard_source *source, const uint8_t bytes[BLOCK_HEADER_BYTES]) {
     block_header block;
-    if (!read_exactly(source, bytes, sizeof bytes, offset))
-        return false;
     const format_verdict verdict = block_header_read(&block, bytes);
     source->magic = source->magic || verdict != FORMAT_FOREIGN;
     if (verdict != FORMAT_OK || block.index >= MAX_SHARDS)
         return false;
     memcpy(source->header.set_id, block.set_id, SET_ID_BYTES);
     source->header.index = block.index;
-    return true;
+    return source->identified = true;
 }
 
-static void identify(shard_source *source) {
+void shard_source_identify(shard_source *source) {
+    uint8_t block[BLOCK_HEADER_BYTES];
     shard_header tail = {0};
     source->head = read_header(source, 0, &source->header);
     if (source->head) /* appended bytes do not hide the second header */
@@ -96,21 +93,9 @@ static void identify(shard_source *source) {
     } else if (source->tail) {
         source->header = tail;
     }
-    source->identified = source->head || source->tail || read_block_identity(source, HEADER_BYTES);
-}
-
-bool shard_source_identify(int fd, uint64_t bytes, shard_header *header) {
-    shard_source source = {.fd = fd, .bytes = bytes};
-    identify(&source);
-    *header = source.header;
-    return source.identified;
-}
-
-/* True if the set's id is at an offset. */
-static bool holds_id(shard_source *source, const shard_header *header, uint64_t offset) {
-    uint8_t id[SET_ID_BYTES];
-    return read_exactly(source, id, sizeof id, offset) &&
-           memcmp(id, header->set_id, SET_ID_BYTES) == 0;
+    source->identified = source->head || source->tail ||
+                         (shard_source_fetch(source, block, sizeof block, HEADER_BYTES) &&
+                          shard_source_take_identity(source, block));
 }
 
 static uint64_t seek(const shard_source *source, uint64_t offset, int what) {
@@ -127,49 +112,6 @@ uint64_t shard_source_data(const shard_source *source, uint64_t offset) {
 
 uint64_t shard_source_hole(const shard_source *source, uint64_t offset) {
     return seek(source, offset, SEEK_HOLE);
-}
-
-bool shard_source_search(shard_source *source, const shard_header *header) {
-    enum { ID_OF_SHARD = 16, ID_OF_BLOCK = 8 };
-    const uint64_t stripes = stripe_count(header);
-    const uint32_t index = source->header.index;
-    bool found = holds_id(source, header, ID_OF_SHARD) ||
-                 (source->bytes >= HEADER_BYTES &&
-                  holds_id(source, header, source->bytes - HEADER_BYTES + ID_OF_SHARD));
-    for (uint64_t t = 0; t < stripes && block_offset(header, t) < source->bytes; t++) {
-        t = stripe_at(header, shard_source_data(source, block_offset(header, t)));
-        if (t == stripes || !holds_id(source, header, block_offset(header, t) + ID_OF_BLOCK))
-            continue;
-        found = true;
-        if (read_block_identity(source, block_offset(header, t)))
-            return source->identified = true;
-    }
-    source->header.index = index;
-    return found && source->named;
-}
-
-bool shard_source_is_blank(shard_source *source) {
-    static const uint8_t zeros[1 << 14];
-    uint8_t bytes[sizeof zeros];
-    for (uint64_t at = 0; (at = shard_source_data(source, at)) < source->bytes;
-         at += sizeof bytes) {
-        const uint64_t left = source->bytes - at;
-        const size_t count = left < sizeof bytes ? (size_t)left : sizeof bytes;
-        if (!read_exactly(source, bytes, count, at))
-            return source->error != 0;
-        if (memcmp(bytes, zeros, count) != 0)
-            return false;
-    }
-    return true;
-}
-
-bool shard_source_is_beginning(shard_source *source, const shard_header *header) {
-    uint8_t bytes[HEADER_BYTES], expected[HEADER_BYTES];
-    shard_header mine = *header;
-    mine.index = source->header.index;
-    shard_header_write(&mine, expected);
-    return source->bytes <= HEADER_BYTES && read_exactly(source, bytes, (size_t)source->bytes, 0) &&
-           memcmp(bytes, expected, (size_t)source->bytes) == 0;
 }
 
 enum { NOT_REGULAR = FILE_CHANGED - 1 };
@@ -205,11 +147,8 @@ static bool may_stay_open(void) {
 int shard_source_open(shard_source *source) {
     struct stat status;
     if (source->fd < 0) {
-        const int in = folder_fd(source->in);
-        if (in < 0)
-            return errno;
-        source->fd =
-            openat(in, path_name(source->path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        source->fd = folder_open_file(source->in, path_name(source->path),
+                                      O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
         open_sources += source->fd >= 0;
     }
     int error = source->fd < 0 || fstat(source->fd, &status) != 0 ? errno : 0;
@@ -233,7 +172,7 @@ int shard_source_read(shard_source *source, folder *in, const char *name,
     size_t base_length = 0;
     *source = (shard_source){.fd = -1,
                              .in = in,
-                             .path = path_join(in->path, name),
+                             .path = path_join(folder_path(in), name),
                              .device = status->st_dev,
                              .inode = status->st_ino,
                              .bytes = (uint64_t)status->st_size,
@@ -249,7 +188,7 @@ int shard_source_read(shard_source *source, folder *in, const char *name,
     if (source->error == EMFILE || source->error == ENFILE)
         return fail_for_open_files();
     if (!source->unreadable)
-        identify(source);
+        shard_source_identify(source);
     if (source->error == ENOMEM)
         return no_memory();
     if (!source->identified || !may_stay_open())

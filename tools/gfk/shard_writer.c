@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "headerless.h"
 #include "report.h"
 
 int shard_writer_open(shard_writer *writer, size_t count) {
@@ -115,23 +116,92 @@ static bool is_input(const input_files *inputs, const shard_source *s) {
            input_files_have(inputs, (file_identity){status.st_dev, status.st_ino});
 }
 
+/* True if a file has the name of a shard of the set of another file: in the same folder, or with the
+ * length of such a shard. */
+static bool has_name_of_set(const shard_source *s, const shard_source *known) {
+    const char *base = NULL, *other = NULL;
+    size_t length = 0, other_length = 0;
+    uint32_t index = 0;
+    return s->path != NULL && shard_source_has_geometry(known) &&
+           shard_entry_parse(path_name(s->path), &base, &length, &index) &&
+           shard_entry_parse(path_name(known->path), &other, &other_length, &(uint32_t){0}) &&
+           length == other_length && memcmp(base, other, length) == 0 &&
+           index < (size_t)known->header.k + known->header.m &&
+           (s->in == known->in || s->bytes == shard_bytes(&known->header));
+}
+
+/* A file of the item that is a shard of the same set as the input, whose headers are damaged. */
+static int find_set_of_input(const shard_item *there, shard_source *input,
+                             const shard_source **found) {
+    candidates list;
+    size_t count = 0;
+    for (const shard_source *s = there->files; s != NULL; s = s->next_of_item)
+        count += shard_source_has_geometry(s);
+    const int code = candidates_open(&list, count);
+    for (const shard_source *s = there->files; s != NULL && code == 0; s = s->next_of_item)
+        if (shard_source_has_geometry(s))
+            candidates_add(&list, &s->header, NULL);
+    if (code == 0)
+        candidates_sort(&list);
+    const off_t at = lseek(input->fd, 0, SEEK_CUR); /* the look at holes moves it */
+    const candidate *const set = code == 0 ? candidates_find(&list, input) : NULL;
+    lseek(input->fd, at, SEEK_SET);
+    for (const shard_source *s = there->files; s != NULL && *found == NULL; s = s->next_of_item)
+        if ((set != NULL && &s->header == set->header) || has_name_of_set(input, s))
+            *found = s;
+    candidates_close(&list);
+    return code;
+}
+
+/* A file of the item that is a shard of the same set as the input, whose set is known. */
+static int find_in_set_of_input(const shard_item *there, const shard_source *input,
+                                const shard_source **found) {
+    candidates list;
+    int code = candidates_open(&list, 1);
+    if (code == 0 && shard_source_has_geometry(input))
+        candidates_add(&list, &input->header, NULL);
+    for (shard_source *s = there->files; s != NULL && code == 0 && *found == NULL;
+         s = s->next_of_item) {
+        shard_source copy = *s; /* what is known of the file stays as it was found */
+        bool same = false;
+        copy.fd = -1;
+        if (s->identified)
+            same = memcmp(input->header.set_id, s->header.set_id, SET_ID_BYTES) == 0;
+        else if (!s->unreadable && list.count != 0 && shard_source_open(&copy) == 0)
+            same = candidates_find(&list, &copy) != NULL || has_name_of_set(s, input);
+        shard_source_close(&copy);
+        if (same)
+            *found = s;
+    }
+    candidates_close(&list);
+    return code;
+}
+
+/* Fails if a shard of the same set as the input is in the place of a new shard. */
+static int check_set_of_input(const shard_item *there, shard_source *input) {
+    const shard_source *found = NULL;
+    const int code = input->identified ? find_in_set_of_input(there, input, &found)
+                                       : find_set_of_input(there, input, &found);
+    return code != 0 || found == NULL
+               ? code
+               : fail(TOOL_EXISTS,
+                      "%s is a shard of the same set as the file to encode: no shard replaces it",
+                      found->path);
+}
+
 int check_replaceable(const shard_item *there, const input_files *inputs,
                       const shard_header *header, bool complete, bool force) {
-    for (const shard_source *s = there->files; s != NULL; s = s->next_of_item) {
-        const bool known = s->head || s->tail;
+    for (const shard_source *s = there->files; s != NULL; s = s->next_of_item)
         if (is_input(inputs, s))
             return fail(TOOL_EXISTS, "%s is a file to encode: no shard replaces it", s->path);
-        if (inputs->shard != NULL && s->identified &&
-            memcmp(inputs->shard->set_id, s->header.set_id, SET_ID_BYTES) == 0)
-            return fail(TOOL_EXISTS,
-                        "%s is a shard of the same set as the file to encode: no shard replaces it",
-                        s->path);
-        if (!force && !s->temp && !s->unreadable &&
-            !(known && same_content(&s->header, header, complete)))
+    const int code = inputs->shard == NULL ? 0 : check_set_of_input(there, inputs->shard);
+    for (const shard_source *s = there->files; s != NULL && code == 0 && !force;
+         s = s->next_of_item)
+        if (!s->temp && !s->unreadable &&
+            !(shard_source_has_geometry(s) && same_content(&s->header, header, complete)))
             return fail(TOOL_EXISTS, "%s exists and has other contents; --force replaces it",
                         s->path);
-    }
-    return 0;
+    return code;
 }
 
 /* Removes the shards of the replaced set whose places the new set does not use: more shards than
@@ -189,7 +259,7 @@ static int look_again(inventory *now, const shard_item *seen, size_t count, shar
             char *const path = shard_path(path_name(base->path), (uint32_t)i);
             code = path == NULL ? no_memory() : inventory_read(now, base->in, path, *there, &found);
             free(path);
-            const size_t all = found != NULL && (found->head || found->tail)
+            const size_t all = found != NULL && shard_source_has_geometry(found)
                                    ? (size_t)found->header.k + found->header.m
                                    : 0;
             if (all > count && all * bases->count <= MOST_NAMES)

@@ -40,8 +40,8 @@ typedef struct file_identity {
 typedef struct input_files {
     file_identity *all; /* sorted */
     size_t count;
-    file_identity present;     /* the file that is open now */
-    const shard_header *shard; /* the present input is a shard of this set; NULL: no shard */
+    file_identity present; /* the file that is open now */
+    shard_source *shard;   /* the open file as a shard; NULL: a pipe or a device */
 } input_files;
 
 void input_files_sort(input_files *inputs);

@@ -28,28 +28,21 @@ static void warn_of_unnamed(const shard_set *set) {
 }
 
 /* The next set of the item, from *position on, that can be restored; NULL if there is none. The sets
- * are in the order of the time of their files. */
-static shard_set *next_set(const shard_item *item, size_t *position) {
+ * are in the order of the time of their files. Sets with the refused name are left out. */
+static shard_set *next_set(const shard_item *item, size_t *position, const char *refused) {
     while (*position < item->set_count) {
         shard_set *const set = item->sets[(*position)++];
-        if (set->present >= set->header.k)
+        if (set->usable >= set->header.k &&
+            (refused == NULL || strcmp(refused, set->header.name) != 0))
             return set;
     }
     return NULL;
 }
 
-/* The position of the sets after this one in its item. */
-static size_t position_after(const shard_set *set) {
-    const shard_item *const item = set->namer;
-    size_t i = 0;
-    while (i < item->set_count && item->sets[i] != set)
-        i++;
-    return i + 1;
-}
-
 /* Opens a set and works on it. */
 static int work_on(shard_set *set, bool opened, const tool_options *o, set_work *work,
                    set_outcome *outcome) {
+    set->refused = NOT_REFUSED;
     int code = opened ? 0 : shard_set_open(set);
     if (code != 0)
         return code;
@@ -60,22 +53,59 @@ static int work_on(shard_set *set, bool opened, const tool_options *o, set_work 
     return code;
 }
 
-/* Works on a set and, as long as this set cannot be restored, on the next one. */
-static int work_on_next(shard_set *set, bool opened, const tool_options *o, set_work *work,
-                        set_outcome *outcome) {
-    const shard_item *const item = set->namer;
-    size_t position = position_after(set);
-    int code = work_on(set, opened, o, work, outcome);
-    while (code == TOOL_UNRECOVERABLE || code == TOOL_USAGE) {
+/* Works on the sets of an item after the first one, until one of them can be restored. `code` is the
+ * exit code of the set that was tried before. */
+static int work_on_next(const shard_set *first, const shard_item *item, int code,
+                        const tool_options *o, set_work *work, set_outcome *outcome) {
+    const shard_set *before = first;
+    size_t position = 1;
+    int worst = code, remaining = 0;
+    while (code == TOOL_UNRECOVERABLE || code == TOOL_USAGE || before->refused != NOT_REFUSED) {
         char time[TIME_BYTES];
-        set = next_set(item, &position);
+        const bool of_name = before->refused >= NAME_REFUSED;
+        shard_set *const set = next_set(item, &position, of_name ? before->header.name : NULL);
         if (set == NULL)
             break;
+        if (before->refused == NAME_IN_USE)
+            remaining = TOOL_EXISTS;
         shard_header_time(&set->header, time);
-        warn("trying the next set of %s: that of %s, %s%s", set->base, set->members->path,
+        warn("trying the next set of %s: that of %s, %s%s", first->base, set->members->path,
              time[0] == '\0' ? "without a time" : "changed ", time);
         set->follows = true;
         code = work_on(set, false, o, work, outcome);
+        if (code <= 0)
+            return code == 0 ? remaining : code;
+        worst = worse(worst, code);
+        before = set;
+    }
+    return worst;
+}
+
+/* True if the set stands for other sets of the item, of which one can be restored. */
+static bool stands_before(const shard_set *set, const shard_item *item) {
+    size_t position = 1;
+    return item->sets[0] == set && next_set(item, &position, NULL) != NULL;
+}
+
+static bool stands_before_any(const shard_set *set) {
+    bool before = false;
+    for (size_t i = 0; i < set->item_count && !before; i++)
+        before = stands_before(set, set->items[i]);
+    return before;
+}
+
+/* Works on a set and, as long as this set cannot be restored, on the next one of each item. */
+static int work_on_any(shard_set *set, bool opened, const tool_options *o, set_work *work,
+                       set_outcome *outcome) {
+    const int own = work_on(set, opened, o, work, outcome);
+    int code = own;
+    bool next = false;
+    for (size_t i = 0; i < set->item_count && own > 0; i++) {
+        if (!stands_before(set, set->items[i]))
+            continue;
+        const int one = work_on_next(set, set->items[i], own, o, work, outcome);
+        code = next ? worse(code, one) : one;
+        next = true;
     }
     return code;
 }
@@ -87,14 +117,13 @@ static int work_on_sets(shard_set *set, bool opened, const tool_options *o, set_
     if (!try_next)
         return work_on(set, opened, o, work, outcome);
     tool_options whole = *o;
-    size_t position = position_after(set);
-    whole.whole = o->partial && next_set(set->namer, &position) != NULL;
-    int code = work_on_next(set, opened, &whole, work, outcome);
+    whole.whole = o->partial && stands_before_any(set);
+    int code = work_on_any(set, opened, &whole, work, outcome);
     if (whole.whole && (code == TOOL_UNRECOVERABLE || code == TOOL_USAGE)) {
         warn("no set of %s can be restored completely; writing a part of the newest set",
              set->base);
         set->follows = true;
-        code = work_on_next(set, false, o, work, outcome);
+        code = work_on_any(set, false, o, work, outcome);
     }
     return code == RUN_PART ? TOOL_UNRECOVERABLE : code;
 }
@@ -136,6 +165,11 @@ int run_on_sets(unsigned command, const char *name, const command_help *help, se
     if (o.count == 0 && o.in.count == 0)
         return fail(TOOL_USAGE, "no shards; usage: gfk %s", help->usage);
     const bool to_stdout = o.output != NULL && strcmp(o.output, "-") == 0;
+    o.partial = o.partial && !to_stdout;
+    if (o.output != NULL && temp_name_length(path_name(o.output)) != 0)
+        return fail(TOOL_USAGE,
+                    "%s has the name of a temporary file of gfk; --output FILE gives another name",
+                    o.output);
     if (command == COMMAND_DECODE || command == COMMAND_REPAIR)
         signals_begin();
     if (o.output != NULL && !to_stdout && folder_of(&o.output_in, o.output) == ENOMEM)
@@ -148,8 +182,7 @@ int run_on_sets(unsigned command, const char *name, const command_help *help, se
         code = list.all.code;
         for (size_t i = 0; i < list.count; i++) {
             json_begin(name);
-            const int one =
-                run_on_set(list.sets[i], &o, work, command == COMMAND_DECODE && !to_stdout, NULL);
+            const int one = run_on_set(list.sets[i], &o, work, command == COMMAND_DECODE, NULL);
             code = worse(code, json_end(one));
         }
     }

@@ -27,12 +27,14 @@ set_work verify_set, repair_set;
  * and the report then goes to standard error. Returns the worst exit code. */
 int run_on_sets(unsigned command, const char *name, const command_help *help, set_work *work,
                 int argc, char **argv);
-/* The work wrote a part of a file: no other set is tried. The exit code is TOOL_UNRECOVERABLE. */
+/* The work wrote a part of a file, or the beginning of a file on standard output: no other set is
+ * tried. The exit code is TOOL_UNRECOVERABLE. */
 enum { RUN_PART = -3 };
 
 /* Opens one set and calls `work`. If a file changed since the search, or `work` returns RUN_AGAIN,
  * which means that a file appeared in the place of a shard, the set is looked for again. With
- * try_next, a set that cannot be restored is followed by the next older set in the same places;
+ * try_next, a set that cannot be restored, or that is refused, is followed by the next older set in
+ * the same places, of each item that the set has files in;
  * with --partial, a complete set comes before a part of any. */
 int run_on_set(shard_set *set, const tool_options *options, set_work *work, bool try_next,
                set_outcome *outcome);
