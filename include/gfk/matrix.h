@@ -162,9 +162,9 @@ GFK_API const gfk_matrix_kernel_info *gfk_matrix_kernel_at(size_t index);
  * Returns SUCCESS also where matrices are singular, which only the records tell. Else
  * INVALID_ARGUMENT (NULL, n is zero, a step that is too short, a field that gfk_field_init did not
  * make, misaligned memory, a descriptor out of range or with a kernel); INVALID_SIZE (more than
- * GFK_MATRIX_BATCH_MOST matrices, or a size overflows); OVERLAP; NOT_SUPPORTED (n is too large, GFK_CPU, or the device or
- * this build has no kernel); WRONG_DEVICE; NO_DEVICE; CUDA; INTERNAL. On all but the last two
- * nothing has been written. Any thread. */
+ * GFK_MATRIX_BATCH_MOST matrices, or a size overflows); OVERLAP; NOT_SUPPORTED (n is too large,
+ * GFK_CPU, or the device or this build has no kernel); WRONG_DEVICE; NO_DEVICE; CUDA; INTERNAL. On
+ * all but the last two nothing has been written. Any thread. */
 GFK_API gfk_status gfk_matrix_invert_batch(const gfk_field *field, size_t n, size_t count,
                                            const void *a, size_t a_step, void *inverses,
                                            size_t inverse_step, gfk_matrix_record *records,
