@@ -38,7 +38,8 @@ class BatchView {
     const uint32_t vector;
 
   private:
-    const bool whole, is_first, is_last, is_behind;
+    const bool whole;
+    const uint32_t begin, end; /* whole vectors */
 
   public:
     __device__ BatchView(const uint64_t *of_addresses, unsigned cols, const Place &place,
@@ -46,15 +47,12 @@ class BatchView {
         : addresses(of_addresses), inputs(cols), left(place.record.rows - first_output),
           vector(place.vector + number()),
           whole(K::aligned ? vector < place.record.vectors : place.whole(vector)),
-          is_first(vector == place.record.whole_begin),
-          is_last(vector + 1 == place.record.whole_end),
-          is_behind(vector == place.record.whole_end) {}
+          begin(place.record.whole_begin), end(place.record.whole_end) {}
     __device__ unsigned cols() const { return inputs; }
     __device__ bool has(int j) const { return j < left; }
     __device__ bool mine(int) const { return whole; }
-    __device__ bool first() const { return is_first; }
-    __device__ bool last() const { return is_last; }
-    __device__ bool behind_last() const { return is_behind; }
+    __device__ bool behind_last() const { return vector == end; }
+    __device__ Words words() const { return {vector - threadIdx.x % 32, begin, end}; }
     __device__ unsigned pitch() const { return 0; }
     __device__ uint8_t *region(unsigned i) const {
         uint8_t *const p = (uint8_t *)addresses[i];

@@ -73,55 +73,58 @@ struct Job : Extent {
 template <class K>
 using Sums = uint64_t[K::vectors][K::outputs][4];
 
-/* ---- vectors at any address ----------------------------------------------------------------- */
+/* ---- regions at any address ----------------------------------------------------------------- */
 
-/* Sixteen of 32 bytes, from byte `skip` on, 0 to 15. */
-__device__ inline void cut_vector(const uint32_t (&a)[4], const uint32_t (&b)[4], unsigned skip,
-                                  uint32_t (&x)[4]) {
-    uint32_t y[7] = {a[0], a[1], a[2], a[3], b[0], b[1], b[2]};
-    const uint32_t last = b[3];
-    if (skip & 8) {
-#pragma unroll
-        for (int i = 0; i < 5; i++)
-            y[i] = y[i + 2];
-        y[5] = last;
+/* Unaligned, a warp has 32 neighbouring vectors, 128 words, and a lane every 32nd word: then neighbouring lanes
+ * have neighbouring words, and a word at any address comes from two aligned ones, by one funnel shift. Warps
+ * overlap by one vector, so that a lane knows the word before each one that it stores. */
+struct Words {
+    uint64_t base;       /* the warp's first vector */
+    uint64_t begin, end; /* the region's whole vectors */
+
+    __device__ static unsigned number(int i) { return 32 * i + threadIdx.x % 32; }
+    __device__ uint64_t vector(int i) const { return base + number(i) / 4; }
+    __device__ bool exists(int i) const { return vector(i) >= begin && vector(i) < end; }
+    /* Does this warp store the word? The warp before stores those of the vector that both have. */
+    __device__ bool is_stored(int i) const {
+        return exists(i) && (number(i) >= 4 || vector(i) == begin);
     }
-    if (skip & 4) {
+    __device__ bool is_first(int i) const { return vector(i) == begin && number(i) % 4 == 0; }
+    __device__ bool is_last(int i) const { return vector(i) + 1 == end && number(i) % 4 == 3; }
+};
+
+/* Words of an output from p on, where the warp's first vector begins. */
+__device__ inline void load_words(const uint8_t *p, const Words &words, uint32_t (&x)[4]) {
+    const unsigned skip = (unsigned)((uintptr_t)p % 4);
 #pragma unroll
-        for (int i = 0; i < 5; i++)
-            y[i] = y[i + 1];
+    for (int i = 0; i < 4; i++) {
+        const uint32_t *const at = (const uint32_t *)(p - skip) + words.number(i);
+        x[i] = 0;
+        if (words.exists(i))
+            x[i] = funnel(at[0], skip ? at[1] : 0, 8 * skip);
     }
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        x[i] = funnel(y[i], y[i + 1], 8 * (skip & 3));
 }
 
-/* Stores neighbouring vectors of a warp at any address, as the aligned vectors that two lanes hold the
- * bytes of. All lanes of the warp call this; `mine` says whether the lane has a vector. The first lane's
- * vector is the last one of the warp before, which stores it, unless it is the `first` one of the region.
- * The ends of the region are stored as bytes. */
-__device__ inline void store_window(uint8_t *p, const uint32_t (&x)[4], bool mine, bool first,
-                                    bool last) {
-    const unsigned phase = (unsigned)((uintptr_t)p % 16);
-    uint32_t before[4], piece[4];
+/* The same to memory. All lanes of the warp call this; `wanted` is the same for all of them. The ends of the
+ * region are stored as bytes. */
+__device__ inline void store_words(uint8_t *p, const Words &words, const uint32_t (&x)[4],
+                                   bool wanted) {
+    const unsigned skip = (unsigned)((uintptr_t)p % 4);
+    uint32_t before = 0; /* the first lane's word before is the last lane's one of the row before */
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        before[i] = __shfl_up_sync(0xffffffff, x[i], 1);
-    if (!mine || (threadIdx.x % 32 == 0 && !first))
-        return;
-    if (phase == 0) {
-        store_vector<true>(p, x);
-        return;
-    }
-    cut_vector(before, x, 16 - phase, piece);
-    if (first)
-        store_partial(p - phase, phase, 16, 0, piece);
-    else
-        store_vector<true>(p - phase, piece);
-    if (last) {
-        const uint32_t zero[4] = {};
-        cut_vector(x, zero, 16 - phase, piece);
-        store_partial(p - phase + 16, 0, phase, 0, piece);
+    for (int i = 0; i < 4; i++) {
+        const uint32_t turned = __shfl_sync(0xffffffff, x[i], (threadIdx.x + 31) % 32);
+        const uint32_t low = threadIdx.x % 32 == 0 ? before : turned;
+        before = turned;
+        if (!wanted || !words.is_stored(i))
+            continue;
+        uint32_t *const at = (uint32_t *)(p - skip) + words.number(i);
+        if (skip != 0 && words.is_first(i))
+            store_bytes((uint8_t *)at + skip, 4 - skip, x[i]);
+        else
+            *at = skip == 0 ? x[i] : funnel(low, x[i], 32 - 8 * skip);
+        if (skip != 0 && words.is_last(i))
+            store_bytes((uint8_t *)(at + 1), skip, x[i] >> (32 - 8 * skip));
     }
 }
 
@@ -129,8 +132,8 @@ __device__ inline void store_window(uint8_t *p, const uint32_t (&x)[4], bool min
 
 /* A view answers: cols; has(j), is there an output j of the panel; in(i) and out(j), where the thread's
  * first vector is; mine(v), is there a vector v; pitch, from a vector to the next, in bytes. Unaligned,
- * the warps' vectors overlap by one: first() and last() say whether the vector is the region's first or last whole
- * one, behind_last() whether it is the next one. */
+ * a lane's vector is what it copies: behind_last() says whether it is the one behind the region's last whole one,
+ * and words() where the warp's words are. */
 template <class K>
 class ProductView {
     const Job<K> &job;
@@ -157,14 +160,17 @@ class ProductView {
     __device__ unsigned cols() const { return job.cols; }
     __device__ bool has(int j) const { return panel * K::outputs + j < job.rows; }
     __device__ bool mine(int v) const { return present[v]; }
-    __device__ bool first() const { return vector == 0; }
-    __device__ bool last() const { return vector + 1 == job.count; }
     __device__ bool behind_last() const { return vector == job.count; }
+    __device__ Words words() const { return {vector - threadIdx.x % 32, 0, job.count}; }
     __device__ unsigned pitch() const { return 16 * blockDim.x; }
     __device__ const uint8_t *in(unsigned i) const { return job.in[i] + offset; }
     __device__ uint8_t *out(int j) const { return job.out[panel * K::outputs + j] + offset; }
+    /* Vector v differs; unaligned, word v. */
     __device__ void report(int v) const {
-        job.epilogue.report(offset + v * pitch() - job.phase, 16);
+        if constexpr (K::aligned)
+            job.epilogue.report(offset + v * pitch() - job.phase, 16);
+        else
+            job.epilogue.report(16 * (job.first + words().base) + 4 * Words::number(v), 4);
     }
 };
 
@@ -192,11 +198,12 @@ class Ring {
     static constexpr uint32_t half = 16 * 32; /* from a thread's vector to its next one */
     const View &view;
     uint32_t mine, slot; /* the thread's place in the first slot; bytes of a slot */
+    uint32_t window;     /* unaligned: where its first word would be */
 
   public:
     __device__ Ring(const View &of_view, uint32_t rings, unsigned thread, unsigned threads)
         : view(of_view), mine(rings + 16 * (thread / 32 * K::copied + thread % 32)),
-          slot(16 * K::copied * (threads / 32)) {}
+          slot(16 * K::copied * (threads / 32)), window(mine - 12 * (thread % 32)) {}
     /* Starts to copy input i, if there is one. */
     __device__ void fetch(unsigned i) const {
         const uint32_t to = mine + i % K::depth * slot;
@@ -235,10 +242,14 @@ class Ring {
             __syncwarp(); /* the lanes' copies are there, and the input before is no more needed */
             fetch(i + K::depth - 1);
             const unsigned phase = (unsigned)((uintptr_t)view.in(i) % 16);
-            uint32_t a[4], b[4];
-            load_shared(at, a);
-            load_shared(at + 16, b);
-            cut_vector(a, b, phase, x[0]);
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                const uint32_t from = window + i % K::depth * slot + phase / 4 * 4 + 128 * k;
+                uint32_t low[1], high[1];
+                load_shared(from, low);
+                load_shared(from + 4, high);
+                x[0][k] = funnel(low[0], high[0], 8 * (phase % 4));
+            }
         }
     }
 };
@@ -290,25 +301,18 @@ __device__ inline void load_outputs(const View &view, Sums<K> &sums) {
     for (int v = 0; v < K::vectors; v++)
 #pragma unroll
         for (int j = 0; j < K::outputs; j++) {
-            if (!view.has(j) || !view.mine(v))
+            if (!view.has(j))
                 continue;
-            const uint8_t *p = view.out(j) + v * view.pitch();
-            if constexpr (K::aligned) {
-                load_vector<true, Load::early>(p, x[v][j]);
-            } else {
-                const unsigned phase = (unsigned)((uintptr_t)p % 16);
-                uint32_t a[4], b[4] = {};
-                load_vector<true, Load::early>(p - phase, a);
-                if (phase != 0)
-                    load_vector<true, Load::early>(p - phase + 16, b);
-                cut_vector(a, b, phase, x[v][j]);
-            }
+            if constexpr (!K::aligned)
+                load_words(view.out(j) - 16 * (threadIdx.x % 32), view.words(), x[v][j]);
+            else if (view.mine(v))
+                load_vector<true, Load::early>(view.out(j) + v * view.pitch(), x[v][j]);
         }
 #pragma unroll
     for (int v = 0; v < K::vectors; v++)
 #pragma unroll
         for (int j = 0; j < K::outputs; j++)
-            if (view.has(j) && view.mine(v))
+            if (view.has(j) && (!K::aligned || view.mine(v)))
 #pragma unroll
                 for (int k = 0; k < 4; k++)
                     sums[v][j][k] = spread_symbols<K::width>(x[v][j][k]);
@@ -334,12 +338,10 @@ __device__ inline void store_outputs(const View &view, const gfk_barrett &barret
         for (int v = 0; v < K::vectors; v++) {
             uint32_t y[4];
             reduce_vector<K::width>(sums[v][j], barrett, y);
-            uint8_t *p = view.out(j) + v * view.pitch();
-            if constexpr (
-                !K::aligned) /* all lanes of the warp, for outputs that are missing, too */
-                store_window(p, y, view.mine(v) && view.has(j), view.first(), view.last());
+            if constexpr (!K::aligned) /* for outputs that are missing, too: no branch */
+                store_words(view.out(j) - 16 * (threadIdx.x % 32), view.words(), y, view.has(j));
             else if (view.mine(v))
-                store_vector<true>(p, y);
+                store_vector<true>(view.out(j) + v * view.pitch(), y);
         }
     }
 }
@@ -350,15 +352,24 @@ __device__ inline void check_outputs(const Job<K> &job, const ProductView<K> &vi
                                      const Sums<K> &sums) {
 #pragma unroll
     for (int v = 0; v < K::vectors; v++) {
-        uint32_t any = 0;
+        uint32_t any[4] = {};
 #pragma unroll
         for (int j = 0; j < K::outputs; j++) {
             uint32_t y[4];
             reduce_vector<K::width>(sums[v][j], job.barrett, y);
-            any |= view.has(j) ? y[0] | y[1] | y[2] | y[3] : 0;
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                any[k] |= view.has(j) ? y[k] : 0;
         }
-        if (any && view.mine(v))
-            view.report(v);
+        if constexpr (K::aligned) {
+            if ((any[0] | any[1] | any[2] | any[3]) && view.mine(v))
+                view.report(v);
+        } else {
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                if (any[k] && view.words().exists(k))
+                    view.report(k);
+        }
     }
 }
 
