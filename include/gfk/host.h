@@ -202,8 +202,9 @@ GFK_API gfk_status gfk_product_host(gfk_pipeline_t pipeline, const gfk_field *fi
  * matrix of any size in host memory (gfk/matmul.h). The pipeline keeps nothing of the matrix: a
  * call takes the matrix to each device once, and the regions cross the bus once. The workspaces of
  * chunks count in device_memory. A generated matrix is generated on each device, anew for each
- * chunk. Only devices of compute capability 9.0 take part; without one the CPU does the work as
- * gfk_matmul does, and the report's reason says so.
+ * chunk. Only devices that gfk_matmul supports take part; without one the CPU does the work as
+ * gfk_matmul does, and the report's reason says so. The rates that AUTO assumes without a calibration
+ * are those of a device of compute capability 9.0.
  *
  * Regions of b may overlap each other and the matrix. A region of c must not overlap any other
  * region, the matrix or its points. Statuses of gfk_matrix_fill may be returned too: NOT_SUPPORTED for
@@ -241,8 +242,8 @@ GFK_API gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code,
                                       size_t bytes, uint32_t *differs, gfk_pipeline_report *report);
 
 /* gfk_rlnc_encode_host: writes the payloads of packets first to first + count - 1 of a generation, as
- * gfk_matmul_host with the packets' coding vectors, which the CPU makes. The code's place does not
- * matter. gfk_rlnc_vectors of a code on the CPU gives the coding vectors.
+ * gfk_matmul_host with the packets' coding vectors, which the CPU makes. The code's place and
+ * kernel do not matter. gfk_rlnc_vectors of a code on the CPU gives the coding vectors.
  *
  * sources, payloads  n and count regions of the code's length. A payload must not overlap another
  *                    region. Without packets or bytes they are not read, and may be NULL. */
@@ -254,7 +255,7 @@ GFK_API gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code
 /* gfk_rlnc_recode_host: makes packets first to first + count - 1 of `received` packets of a generation,
  * with the factors of gfk_rlnc_recode, as two gfk_matmul_host: of the vectors, then of the payloads, whose
  * report it is. Memory of the call's own has the factors and the first product until the second one is
- * done, so an error leaves all as it was. The code's place does not matter.
+ * done, so an error leaves all as it was. The code's place and kernel do not matter.
  *
  * vectors, payloads          `received` rows and regions, 1 to GFK_RLNC_MOST_SOURCES; only read
  * new_vectors, new_payloads  count rows and regions
@@ -273,7 +274,7 @@ GFK_API gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code
 /* gfk_rlnc_decode_host: computes the sources of a generation from `count` packets. The CPU eliminates on
  * the coding vectors; then the sources that are determined are one gfk_matmul_host of the innovative
  * payloads, whose report it is, and once all are, the dependent payloads are compared with others. The
- * code's place does not matter. One call takes all packets; a decoder on the CPU or on a device
+ * code's place and kernel do not matter. One call takes all packets; a decoder on the CPU or on a device
  * (gfk/rlnc.h) takes them as they come.
  *
  * headers    count headers; packets of other generations are left out

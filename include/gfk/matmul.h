@@ -88,16 +88,18 @@ typedef struct gfk_matrix {
  * has been written. Any thread. */
 GFK_API gfk_status gfk_matrix_fill(const gfk_field *field, const gfk_matrix *matrix, uint32_t *out);
 
-/* Where a matmul works. Start from GFK_MATMUL_DESC_INIT. */
+/* Where a matmul, or a call of gfk/matrix.h, works. Start from GFK_MATMUL_DESC_INIT. */
 typedef struct gfk_matmul_desc {
     size_t size;      /* sizeof(gfk_matmul_desc), so that the struct can grow */
     int device;       /* GFK_CURRENT_DEVICE, the number of the calling thread's current device, or
                          GFK_CPU */
     unsigned threads; /* on the CPU; 0: one for each core that the caller may run on */
     bool check_pointers; /* as of gfk_product_desc: a check of each pointer, for debugging */
-    const char *kernel;  /* gfk_matmul alone: the id of a compiled kernel (gfk_matrix_kernel_at,
-                            gfk/matrix.h), which takes every shape of its width; for tests and
-                            benchmarks. NULL: the one that is fastest by estimate */
+    const char *kernel;  /* the id of a compiled kernel, "matmul_w8/clmad" for example
+                            (gfk_matrix_kernel_at, gfk/matrix.h), which takes every shape of its
+                            width; for tests and benchmarks. NULL: of those that the device runs the
+                            kernel that is fastest by estimate. gfk_matrix_invert_batch has no
+                            products and refuses a kernel */
 } gfk_matmul_desc;
 
 #define GFK_MATMUL_DESC_INIT {sizeof(gfk_matmul_desc), GFK_CURRENT_DEVICE, 0, false, GFK_NULL}
@@ -106,8 +108,10 @@ typedef struct gfk_matmul_desc {
  * elements of any kind and regions of `bytes` bytes; desc as for gfk_matmul. On a device the
  * workspace grows with the size of a call up to 1 GiB for the regions (more from about 200,000 columns
  * on) and, for the matrix, up to 1 GiB or w KiB for each column, whichever is more; larger calls work
- * in parts. Each row and column takes 4 bytes more, for points. On the CPU it is 401 KiB for each
- * thread that the calling thread may use.
+ * in parts. Each row and column takes 4 bytes more, for points. The device is not asked:
+ * without desc->kernel the workspace is enough for whichever kernel a device takes. A kernel that the
+ * descriptor names may need less: `clmad` reads the regions where they are, and needs about w/2 KiB for
+ * each column at most. On the CPU it is 401 KiB for each thread that the calling thread may use.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, rows or cols
  * zero, a size or device number of the descriptor out of range, a kernel of another width, a kernel
@@ -129,9 +133,10 @@ GFK_API gfk_status gfk_matmul_kernel_id(const gfk_field *field, size_t rows, siz
 /* gfk_matmul: c[j] = sum over i of a[j][i] * b[i] (GFK_SET), or that XORed into c[j].
  *
  * desc       NULL means GFK_MATMUL_DESC_INIT
- * place      desc->device: the calling thread's current device, of compute capability 9.0, with the
- *            matrix, the regions and the workspace in memory that the device can access; or GFK_CPU,
- *            with all of them in host memory. Checked only with desc->check_pointers.
+ * place      desc->device: the calling thread's current device, of compute capability 8.0 or higher,
+ *            and 9.0 alone if an nvcc older than 13.3 has built the library, with the matrix, the
+ *            regions and the workspace in memory that the device can access; or GFK_CPU, with all of
+ *            them in host memory. Checked only with desc->check_pointers.
  * a          The matrix; only read. A generated matrix is generated part by part in the workspace,
  *            with elements equal to those of gfk_matrix_fill. Its points are in host memory for both
  *            places; the call reads them, and replays of a captured call use the same points.
@@ -151,25 +156,31 @@ GFK_API gfk_status gfk_matmul_kernel_id(const gfk_field *field, size_t rows, siz
  *            On the CPU `stream` is NULL, and the work is complete on return. A call with several
  *            threads uses those that the library's objects on the CPU share; if there is no such
  *            object, it starts and ends them, the only allocation.
+ * kernel     On 9.0 each width has kernels on warpgroup MMAs, `wgmma` and others, and one on the
+ *            carry-less multiply-add, `clmad`; without desc->kernel the shape decides. Other devices
+ *            have `clmad` alone, which runs on the FP64 unit: slow on devices whose FP64 rate is 1/32
+ *            or 1/64 of the FP32 rate. Only 9.0 has been measured.
  * rate       On a device worth its set-up from about 64 rows and 64 columns on. A product is faster
  *            below, and at w = 8 up to about 128 of both. On the CPU faster than a product
  *            in every field, but for w = 8 with polynomial 0x11d and fewer than about 100 rows.
  *
- * Source of the algorithm: on a device, an element's w sums with the powers of x make a Hankel
+ * Source of the algorithm: on tensor cores, an element's w sums with the powers of x make a Hankel
  * matrix of bits in the dual basis of 1, x, x^2, ... (E. R. Berlekamp, IEEE Trans. Inf. Theory 28,
  * 1982); three products with its halves do the work of four (S. Winograd, "Arithmetic complexity of
- * computations", 1980); products of bit matrices run on the tensor cores. On the CPU, tables of
- * multiples of the data (M. Albrecht, ISSAC 2012). docs/engines/matmul.md explains both.
+ * computations", 1980); products of bit matrices run on the tensor cores. On the carry-less
+ * multiply-add, products of 2 w - 1 bits are added, and each sum is reduced once by Barrett's method.
+ * On the CPU, tables of multiples of the data (M. Albrecht, ISSAC 2012). docs/engines/matmul.md
+ * explains all three.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
  * not make, an unknown mode, a stride that is too short, a misaligned matrix or workspace, a size or
  * device number of the descriptor out of range, a kernel of another width, a kernel with GFK_CPU);
- * INVALID_SIZE (also for memory that wraps around
- * the address space); UNKNOWN_METHOD (no matmul kernel has the id desc->kernel); OVERLAP;
- * WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE (the device is not the current one, or
- * check_pointers found other memory); NOT_SUPPORTED (the device, or this build, has no kernel); NO_DEVICE; CUDA; INTERNAL; for a
- * generated matrix also the statuses of gfk_matrix_fill. On all but CUDA and INTERNAL nothing has
- * been written. Any thread. */
+ * INVALID_SIZE (also for memory that wraps around the address space); UNKNOWN_METHOD (no matmul kernel
+ * has the id desc->kernel); OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE (the device is
+ * not the current one, or check_pointers found other memory); NOT_SUPPORTED (the device or this build
+ * has no kernel, or not the one that desc->kernel names); NO_DEVICE; CUDA; INTERNAL; for a generated
+ * matrix also the statuses of gfk_matrix_fill. On all but CUDA and INTERNAL nothing has been written.
+ * Any thread. */
 GFK_API gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
                               const gfk_regions *c, size_t bytes, gfk_accumulate mode,
                               const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,

@@ -34,8 +34,9 @@ typedef struct gfk_matrix_record {
  * with rows + cols; gfk_matrix_solve adds what gfk_matmul needs for an n x n matrix.
  *
  * Return SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, no rows or no
- * columns, a size or device number of the descriptor out of range); INVALID_SIZE (more than 2^30
- * rows or columns, bytes that are not a multiple of w/8, or a size overflows). Any thread. */
+ * columns, a size or device number of the descriptor out of range, a kernel of another width, a
+ * kernel with GFK_CPU); UNKNOWN_METHOD (no matmul kernel has the id desc->kernel); INVALID_SIZE (more
+ * than 2^30 rows or columns, bytes that are not a multiple of w/8, or a size overflows). Any thread. */
 GFK_API gfk_status gfk_matrix_invert_workspace(const gfk_field *field, size_t n,
                                                const gfk_matmul_desc *desc,
                                                size_t *workspace_bytes);
@@ -54,9 +55,10 @@ GFK_API gfk_status gfk_matrix_rank_workspace(const gfk_field *field, size_t rows
  * pivots    n numbers, or NULL. pivots[r] becomes the column that row r was solved for. Rows that
  *           are a sum of multiples of the rows before them get GFK_MATRIX_DEPENDENT; the other rows
  *           are a largest set of independent rows.
- * desc      NULL means GFK_MATMUL_DESC_INIT. Its device is as of gfk_matmul, its kernel is NULL, and
- *           a, inverse, record, pivots and the workspace are in memory of that device, which is
- *           checked only with desc->check_pointers.
+ * desc      NULL means GFK_MATMUL_DESC_INIT. Its device is as of gfk_matmul, and a, inverse, record,
+ *           pivots and the workspace are in memory of that device, which is checked only with
+ *           desc->check_pointers. Its kernel, as of gfk_matmul, computes the products of the
+ *           elimination; NULL: for each product the kernel that is fastest by estimate.
  * workspace gfk_matrix_invert_workspace bytes or more, aligned to 256 bytes, until the call's work
  *           has finished. Calls that overlap in time need one each.
  * streams   The work is in the order of `stream`, and the call returns at once. No allocation, no
@@ -70,12 +72,13 @@ GFK_API gfk_status gfk_matrix_rank_workspace(const gfk_field *field, size_t rows
  *
  * Returns SUCCESS also for a singular matrix, which only the record tells: see gfk_matrix_wait.
  * Else INVALID_ARGUMENT (NULL, rows or columns zero or different, an unknown kind, a field that
- * gfk_field_init did not make, a stride that is too short, misaligned memory, a descriptor with a
- * kernel or out of range); INVALID_SIZE; OVERLAP (of inverse, record, pivots or workspace with each
- * other or with a, where the gaps between rows count as parts of a matrix); WORKSPACE_TOO_SMALL;
- * WRONG_DEVICE; NOT_SUPPORTED (a generated matrix, or the device or this build has no kernel);
- * NO_DEVICE; STREAM_ON_HOST; OUT_OF_MEMORY (on the CPU); CUDA; INTERNAL. On all but the last two
- * nothing has been written. Any thread. */
+ * gfk_field_init did not make, a stride that is too short, misaligned memory, a descriptor out of
+ * range, a kernel of another width, a kernel with GFK_CPU); UNKNOWN_METHOD (no matmul kernel has the id
+ * desc->kernel); INVALID_SIZE; OVERLAP (of inverse, record, pivots or workspace with each other or with
+ * a, where the gaps between rows count as parts of a matrix); WORKSPACE_TOO_SMALL; WRONG_DEVICE;
+ * NOT_SUPPORTED (a generated matrix; the device or this build has no kernel, or not the one that
+ * desc->kernel names); NO_DEVICE; STREAM_ON_HOST; OUT_OF_MEMORY (on the CPU); CUDA; INTERNAL. On all
+ * but the last two nothing outside the workspace has been written. Any thread. */
 GFK_API gfk_status gfk_matrix_invert(const gfk_field *field, const gfk_matrix *a, void *inverse,
                                      size_t stride, gfk_matrix_record *record, uint32_t *pivots,
                                      const gfk_matmul_desc *desc, void *workspace,
@@ -111,9 +114,10 @@ GFK_API gfk_status gfk_matrix_wait(const gfk_matrix_record *record, const gfk_ma
 
 /* ---- compiled kernels ------------------------------------------------------------------------ */
 
-/* A compiled kernel: of gfk_matmul, whose descriptor can name it; of eliminations, which
- * gfk_matrix_invert, _solve and _rank are; or of gfk_matrix_invert_batch. Rows are constant, and
- * exist in every build. */
+/* A compiled kernel: of matmuls, which the member `kernel` of gfk_matmul_desc and gfk_rlnc_desc can name;
+ * of eliminations, which gfk_matrix_invert, _solve and _rank are; or of gfk_matrix_invert_batch. Rows are
+ * constant, and exist in every build, also where the build has no code for them: that of an nvcc older
+ * than 13.3 has none for the kernels `clmad` of matmuls. */
 typedef struct gfk_matrix_kernel_info {
     const char *id; /* <matmul, eliminate or invert_batch>_w<W>/<kernel> */
     unsigned w;
@@ -145,8 +149,9 @@ GFK_API const gfk_matrix_kernel_info *gfk_matrix_kernel_at(size_t index);
  *           was solved for. Rows that are a sum of multiples of the rows before them get
  *           GFK_MATRIX_DEPENDENT; the other rows are a largest set of independent rows.
  * desc      NULL means GFK_MATMUL_DESC_INIT. Its device is as of gfk_matmul, of compute capability
- *           8.0 or higher; GFK_CPU is NOT_SUPPORTED. A kernel's name is INVALID_ARGUMENT. All memory
- *           is in that device's reach, which is checked only with desc->check_pointers.
+ *           8.0 or higher, whatever nvcc has built the library; GFK_CPU is NOT_SUPPORTED. A kernel's
+ *           name is INVALID_ARGUMENT. All memory is in that device's reach, which is checked only with
+ *           desc->check_pointers.
  * streams   The work is in the order of `stream`, and the call returns at once. No allocation, no
  *           synchronization, no workspace; capturable. CUDA loads a kernel's code at its first
  *           launch, so run once before capturing or timing.
@@ -156,10 +161,10 @@ GFK_API const gfk_matrix_kernel_info *gfk_matrix_kernel_at(size_t index);
  *
  * Returns SUCCESS also where matrices are singular, which only the records tell. Else
  * INVALID_ARGUMENT (NULL, n is zero, a step that is too short, a field that gfk_field_init did not
- * make, misaligned memory, a descriptor out of range); INVALID_SIZE (more than GFK_MATRIX_BATCH_MOST
- * matrices, or a size overflows); OVERLAP; NOT_SUPPORTED (n is too large, GFK_CPU, or the device or
- * this build has no kernel); WRONG_DEVICE; NO_DEVICE; CUDA; INTERNAL. On all but the last two
- * nothing has been written. Any thread. */
+ * make, misaligned memory, a descriptor out of range or with a kernel); INVALID_SIZE (more than
+ * GFK_MATRIX_BATCH_MOST matrices, or a size overflows); OVERLAP; NOT_SUPPORTED (n is too large,
+ * GFK_CPU, or the device or this build has no kernel); WRONG_DEVICE; NO_DEVICE; CUDA; INTERNAL. On
+ * all but the last two nothing has been written. Any thread. */
 GFK_API gfk_status gfk_matrix_invert_batch(const gfk_field *field, size_t n, size_t count,
                                            const void *a, size_t a_step, void *inverses,
                                            size_t inverse_step, gfk_matrix_record *records,

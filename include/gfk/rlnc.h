@@ -26,7 +26,8 @@ extern "C" {
 
 /* These rules hold for all calls on packets, unless a call says otherwise:
  *
- * place      desc.device of the code: a device of compute capability 9.0, which is the calling
+ * place      desc.device of the code: a device that gfk_matmul supports (compute capability 8.0 or
+ *            higher, 9.0 alone if an nvcc older than 13.3 has built the library), which is the calling
  *            thread's current device, with all memory in that device's reach; or GFK_CPU, with all
  *            of it in host memory. Checked only with desc.check_pointers.
  * vectors    Rows of n elements, `stride` elements (at least n) from the start of a row to that of
@@ -48,8 +49,10 @@ extern "C" {
  *            regions, without bytes no regions: what is not read may be NULL.
  * statuses   INVALID_ARGUMENT (NULL, a stride that is too short, a misaligned pointer);
  *            INVALID_SIZE (GFK_RLNC_MOST_PACKETS, numbers that pass 2^32 or 2^64, a size that
- *            overflows); OVERLAP; WORKSPACE_TOO_SMALL (also NULL); STREAM_ON_HOST; WRONG_DEVICE:
- *            nothing has been written. CUDA, INTERNAL: the contents of what the call writes are undefined.
+ *            overflows); OVERLAP; WORKSPACE_TOO_SMALL (also NULL); STREAM_ON_HOST; WRONG_DEVICE;
+ *            NOT_SUPPORTED (the device or this build does not run the kernel desc.kernel of the code):
+ *            nothing has been written. CUDA, INTERNAL: the contents of what the call writes are
+ *            undefined.
  * threads    A code does not change after create: any thread, any stream. */
 
 /* The most sources of a generation, packets of a recoder's generation, and packets of a call. */
@@ -93,7 +96,9 @@ typedef struct gfk_rlnc_desc {
     bool systematic; /* packets 0 to n - 1 of a generation are the sources: their coding vectors are
                          unit vectors */
     uint64_t seed;   /* PHILOX */
-    const char *kernel; /* of the products, as of gfk_matmul_desc; NULL: the fastest ones */
+    const char *kernel; /* on a device: the compiled kernel of the products, as of gfk_matmul_desc.
+                           gfk_rlnc_create alone reads the text. NULL: for each product the kernel
+                           that is fastest by estimate */
 } gfk_rlnc_desc;
 
 #define GFK_RLNC_DESC_INIT                                                                         \
@@ -111,8 +116,9 @@ typedef struct gfk_rlnc *gfk_rlnc_t;
  * Allocates little; not capturable. The calling thread's current device is left as it was.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, no sources, a
- * kind, density, size or device number of the descriptor out of range); INVALID_SIZE (n is too
- * large, bytes is not a multiple of w/8); NOT_SUPPORTED (RFC8681 in another field; the device, or
+ * kind, density, size or device number of the descriptor out of range, a kernel of another width, a
+ * kernel with GFK_CPU); UNKNOWN_METHOD (no matmul kernel has the id desc->kernel); INVALID_SIZE (n is
+ * too large, bytes is not a multiple of w/8); NOT_SUPPORTED (RFC8681 in another field; the device, or
  * this build, has no kernel); NO_DEVICE; OUT_OF_MEMORY; CUDA. On an error *code is unchanged. Any
  * thread. */
 GFK_API gfk_status gfk_rlnc_create(gfk_rlnc_t *code, const gfk_field *field, size_t n, size_t bytes,
@@ -142,7 +148,8 @@ GFK_API gfk_status gfk_rlnc_vectors(gfk_rlnc_t code, const gfk_rlnc_range *range
 
 /* gfk_rlnc_encode_workspace, gfk_rlnc_recode_workspace: the bytes of workspace that the calls below
  * need. They grow with the vectors, and factors, of the whole range; on a device up to 2 GiB more for
- * the operands of the products, as of gfk_matmul. Return SUCCESS, INVALID_ARGUMENT or INVALID_SIZE. */
+ * the operands of the products, as of gfk_matmul. Return SUCCESS, INVALID_ARGUMENT, INVALID_SIZE or
+ * NOT_SUPPORTED. */
 GFK_API gfk_status gfk_rlnc_encode_workspace(gfk_rlnc_t code, const gfk_rlnc_range *range,
                                              size_t *workspace_bytes);
 GFK_API gfk_status gfk_rlnc_recode_workspace(gfk_rlnc_t code, const gfk_rlnc_range *range,
@@ -231,8 +238,8 @@ typedef struct gfk_rlnc_record {
  * device of the code must be the calling thread's current device.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, no generations); INVALID_SIZE (generation numbers that
- * pass 2^64, more than GFK_RLNC_MOST_PACKETS packets or a size that overflows); OUT_OF_MEMORY;
- * WRONG_DEVICE; CUDA. On an error *decoder is unchanged. Any thread. */
+ * pass 2^64, more than GFK_RLNC_MOST_PACKETS packets or a size that overflows); NOT_SUPPORTED (as
+ * above); OUT_OF_MEMORY; WRONG_DEVICE; CUDA. On an error *decoder is unchanged. Any thread. */
 GFK_API gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
                                            uint64_t generation, size_t generations, size_t spare);
 

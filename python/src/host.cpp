@@ -677,7 +677,7 @@ overlaps no other region. Returns out, or a new array.)")
              R"(a times b, or out ^= that with accumulate, for matrices of any size; as gfk.matmul.
 
 a: an array (rows, cols) of integers of w bits, or a gfk.Matrix. b: cols regions. out: rows regions, which
-overlap nothing else. Returns out, or a new array. Only GPUs of compute capability 9.0 take part.)")
+overlap nothing else. Returns out, or a new array. Only GPUs that gfk.matmul supports take part.)")
         .def("encode", &Pipeline::encode, "rs"_a, "data"_a, "out"_a = nb::none(),
              "The parity of the data, as rs.encode(data, out). rs: a gfk.RS.")
         .def("decode", &Pipeline::decode, "rs"_a, "data"_a, "parity"_a, "lost"_a,

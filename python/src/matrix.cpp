@@ -263,12 +263,34 @@ void MatrixArgument::check(const Field &field, gfk_status status) const {
 
 // ---- products -----------------------------------------------------------------------------------
 
+const char *kernel_id(const std::optional<std::string> &kernel, const Field &field, int device) {
+    check_text(kernel, "kernel");
+    if (!kernel)
+        return nullptr;
+    gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
+    desc.kernel = kernel->c_str();
+    size_t bytes = 0;
+    const gfk_status status = gfk_matmul_workspace(&field, 1, 1, 0, &desc, &bytes);
+    if (status == GFK_STATUS_UNKNOWN_METHOD)
+        raise(status, "kernel: no kernel of matmul has the id %s; gfk.matrix_kernels() lists them",
+              desc.kernel);
+    if (status == GFK_STATUS_INVALID_ARGUMENT)
+        raise(status, "kernel: %s is for another width than w = %u", desc.kernel, field.w);
+    check(status);
+    if (device == GFK_CPU)
+        raise(GFK_STATUS_INVALID_ARGUMENT, "kernel: %s runs on GPUs, and this call is on the CPU",
+              desc.kernel);
+    return desc.kernel;
+}
+
 namespace {
-gfk_matmul_desc desc_of(const Call &call, uint32_t threads, bool check_pointers) {
+gfk_matmul_desc desc_of(const Call &call, const Field &field, uint32_t threads,
+                        const std::optional<std::string> &kernel, bool check_pointers) {
     gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
     desc.device = call.device();
     desc.threads = threads;
     desc.check_pointers = check_pointers;
+    desc.kernel = kernel_id(kernel, field, desc.device);
     return desc;
 }
 
@@ -277,14 +299,13 @@ nb::object matmul(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool
     const Field field = field_of(w);
     if (out.is_none() && accumulate)
         raise_value("accumulate adds to out, so out is needed");
-    check_text(kernel, "kernel");
     Call call;
     const MatrixArgument matrix(call, a, field.w, "a");
     const size_t rows = matrix.get()->rows, cols = matrix.get()->cols;
     const Regions from(call, b, cols, field.w, Use::Read, "b");
     const Output to(call, out, from, rows, field.w);
-    gfk_matmul_desc desc = desc_of(call, threads.word32("threads"), check_pointers);
-    desc.kernel = kernel ? kernel->c_str() : nullptr;
+    const gfk_matmul_desc desc =
+        desc_of(call, field, threads.word32("threads"), kernel, check_pointers);
     size_t bytes = 0;
     check(gfk_matmul_workspace(&field, rows, cols, from.bytes(), &desc, &bytes));
     void *workspace = call.workspace(bytes);
@@ -309,10 +330,12 @@ struct Elimination {
     gfk_matrix_record result = {};
     nb::object pivots;
 
-    Elimination(Call &call, nb::handle w, nb::handle a, Integer threads, bool with_pivots)
+    Elimination(Call &call, nb::handle w, nb::handle a, Integer threads,
+                const std::optional<std::string> &kernel, bool with_pivots)
         : call(call), field(field_of(w)), from(call, a, field.w, Use::Read, "a"),
           matrix(GFK_MATRIX_DENSE_INIT(from.data(), from.rows(), from.cols(), from.stride())),
-          desc(desc_of(call, threads.word32("threads"), false)), with_pivots(with_pivots) {
+          desc(desc_of(call, field, threads.word32("threads"), kernel, false)),
+          with_pivots(with_pivots) {
         from.check_not_empty();
         if (from.rows() > MOST_ROWS || from.cols() > MOST_ROWS)
             raise(GFK_STATUS_INVALID_SIZE,
@@ -361,9 +384,10 @@ struct Elimination {
     }
 };
 
-nb::object invert(nb::handle a, nb::handle w, nb::handle out, bool pivots, Integer threads) {
+nb::object invert(nb::handle a, nb::handle w, nb::handle out, bool pivots, Integer threads,
+                  const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, w, a, threads, pivots);
+    Elimination e(call, w, a, threads, kernel, pivots);
     const size_t n = e.square();
     nb::object made = out.is_none() ? call.empty({n, n}) : nb::borrow(out);
     const Elements to(call, made, e.field.w, out.is_none() ? Use::New : Use::Write, "out");
@@ -378,9 +402,9 @@ nb::object invert(nb::handle a, nb::handle w, nb::handle out, bool pivots, Integ
 }
 
 nb::object solve(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool pivots,
-                 Integer threads) {
+                 Integer threads, const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, w, a, threads, pivots);
+    Elimination e(call, w, a, threads, kernel, pivots);
     const size_t n = e.square();
     const Regions from(call, b, n, e.field.w, Use::Read, "b");
     const Output to(call, out, from, n, e.field.w);
@@ -402,16 +426,17 @@ void find_rank(const Call &call, Elimination &e) {
     });
 }
 
-size_t rank(nb::handle a, nb::handle w, Integer threads) {
+size_t rank(nb::handle a, nb::handle w, Integer threads, const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, w, a, threads, false);
+    Elimination e(call, w, a, threads, kernel, false);
     find_rank(call, e);
     return e.result.rank;
 }
 
-nb::object pivots(nb::handle a, nb::handle w, Integer threads) {
+nb::object pivots(nb::handle a, nb::handle w, Integer threads,
+                  const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, w, a, threads, true);
+    Elimination e(call, w, a, threads, kernel, true);
     find_rank(call, e);
     return e.pivots;
 }
@@ -474,7 +499,7 @@ nb::tuple invert_batch(nb::handle a, nb::handle w, nb::handle out) {
     nb::object records = call.empty({count, 2}, "int32");
     const Array array(call, records, Use::New, "records");
     auto *results = reinterpret_cast<gfk_matrix_record *>(array.data());
-    const gfk_matmul_desc desc = desc_of(call, n <= 256 ? 1 : 0, false);
+    const gfk_matmul_desc desc = desc_of(call, field, n <= 256 ? 1 : 0, {}, false);
     if (call.device() == GFK_CPU) {
         size_t bytes = 0;
         check(gfk_matrix_invert_workspace(&field, n, &desc, &bytes));
@@ -588,41 +613,49 @@ void bind_matrix(nb::module_ &module) {
         "bytes or integers\nof w bits.\n"
         "out: rows such regions, which overlap nothing else. None: a new array (rows, ...) of b's "
         "framework.\n"
-        "w: 8, 16 or 32, or a Field. threads: on the CPU; 0: every core. kernel: an id of "
-        "gfk.matrix_kernels(),\nfor tests. check_pointers: checks the memory of every pointer; for "
-        "debugging.\n\n"
-        "A GPU needs compute capability 9.0; the work is in the order of the framework's current "
-        "stream.\nReturns out. Raises Overlap, InvalidSize, InvalidArgument (an array a whose rows "
-        "overlap each other),\nWrongDevice, NotSupported, TypeError (dtype), ValueError (shape), "
-        "and what Matrix.to_numpy raises.");
+        "w: 8, 16 or 32, or a Field. threads: on the CPU; 0: every core. check_pointers: checks "
+        "the memory of every\npointer; for debugging.\n"
+        "kernel: the id of a kernel of matmul in gfk.matrix_kernels(), for tests and benchmarks; "
+        "None: the kernel that is\nfastest by estimate.\n\n"
+        "A GPU needs compute capability 8.0 or higher, and 9.0 where an nvcc older than 13.3 built "
+        "the package. The work is\nin the order of the framework's current stream. Returns out.\n"
+        "Raises Overlap, InvalidSize, UnknownMethod (no kernel of matmul has this id), "
+        "InvalidArgument (a kernel of\nanother width; a kernel, and arrays on the CPU; an array a "
+        "whose rows overlap each other), NotSupported (the GPU or\nthis package has no kernel, or "
+        "not this one), WrongDevice, TypeError (dtype), ValueError (shape), and what\n"
+        "Matrix.to_numpy raises.");
     module.def(
         "invert", invert, "a"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(), "pivots"_a = false,
-        "threads"_a = 0,
+        "threads"_a = 0, "kernel"_a = nb::none(),
         "The inverse of a square matrix of any size; waits for it.\n\n"
         "a: (n, n) integers of w bits; rows may have gaps between them. out: an array of this "
         "kind, "
         "or a itself (in\nplace). None: a new array.\n"
+        "threads: on the CPU; 0: every core. kernel: of the products in the elimination, as of "
+        "gfk.matmul.\n"
         "Returns out; with pivots=True a tuple of out and the numpy array that gfk.pivots "
         "returns.\n"
         "Raises Singular, whose message has the rank; out is then as it was. Raises Overlap, "
-        "WrongDevice,\nNotSupported (a GPU needs compute capability 9.0), TypeError (dtype), "
-        "ValueError (shape).");
+        "WrongDevice,\nUnknownMethod, InvalidArgument and NotSupported as gfk.matmul, which says "
+        "what a GPU needs; TypeError (dtype),\nValueError (shape).");
     module.def(
         "solve", solve, "a"_a, "b"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(),
-        "pivots"_a = false, "threads"_a = 0,
+        "pivots"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
         "The regions x with a x = b; waits for them.\n\n"
         "a: (n, n) integers of w bits. b, out: n regions as of gfk.matmul; out overlaps nothing "
         "else.\n"
         "Otherwise as gfk.invert.");
     module.def("rank", rank, "a"_a, nb::kw_only(), "w"_a = 8, "threads"_a = 0,
-               "The rank of a matrix (rows, cols) of integers of w bits, an int; waits for it. "
-               "Raises as gfk.invert.");
+               "kernel"_a = nb::none(),
+               "The rank of a matrix (rows, cols) of integers of w bits, an int; waits for it.\n"
+               "threads, kernel, and what it raises: as of gfk.invert.");
     module.def(
-        "pivots", pivots, "a"_a, nb::kw_only(), "w"_a = 8, "threads"_a = 0,
+        "pivots", pivots, "a"_a, nb::kw_only(), "w"_a = 8, "threads"_a = 0, "kernel"_a = nb::none(),
         "The pivots of a matrix (rows, cols): a numpy array of `rows` int32. Number r is the "
         "column "
         "that row r was\nsolved for, and -1 where row r is a sum of multiples of the rows before "
-        "it. The others are a largest set\nof independent rows. Waits. Raises as gfk.invert.");
+        "it. The others are a largest set\nof independent rows. Waits. threads, kernel, and what "
+        "it raises: as of gfk.invert.");
     module.def(
         "invert_batch", invert_batch, "a"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(),
         "The inverses of many matrices of one size.\n\n"
@@ -637,6 +670,8 @@ void bind_matrix(nb::module_ &module) {
     module.def("matrix_kernels", kernels,
                "The compiled kernels of matmul, eliminations and batches: a list of dicts, as "
                "gfk.kernels().\n"
+               "Those of matmul can be named as `kernel` of matmul, invert, solve, rank, pivots "
+               "and RLNC.\n"
                "max_n: rows of a batch's matrices, at most; 0: no bound.");
 }
 } // namespace gfk

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "array.h"
@@ -67,6 +68,10 @@ class Elements {
     Array array_;
     size_t groups_ = 0, stride_;
 };
+
+// The id of a kernel of products for a gfk_matmul_desc or gfk_rlnc_desc; NULL for none. Raises UnknownMethod,
+// InvalidArgument (another width, or the device is GFK_CPU) or ValueError. The result points into `kernel`.
+const char *kernel_id(const std::optional<std::string> &kernel, const Field &field, int device);
 
 // What matmul multiplies by: an array of elements at the call's place, or a gfk.Matrix, which has no place.
 class MatrixArgument {

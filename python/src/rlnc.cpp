@@ -69,18 +69,21 @@ struct Code {
     Field field;
     size_t n, bytes;
     gfk_rlnc_desc desc = GFK_RLNC_DESC_INIT;
+    std::optional<std::string> kernel; // of the products on GPUs
     Places<gfk_rlnc_t, gfk_rlnc_destroy> places;
 
-    gfk_status create(gfk_rlnc_t *made, int device, unsigned threads) const {
+    gfk_status create(gfk_rlnc_t *made, int device, unsigned threads, const char *id) const {
         gfk_rlnc_desc here = desc;
         here.device = device;
         here.threads = threads;
+        here.kernel = id;
         return gfk_rlnc_create(made, &field, n, bytes, &here);
     }
 
     gfk_rlnc_t at(int device) {
+        const char *id = kernel_id(kernel, field, device);
         return places.at(device,
-                         [&](gfk_rlnc_t *made) { return create(made, device, desc.threads); });
+                         [&](gfk_rlnc_t *made) { return create(made, device, desc.threads, id); });
     }
 
     const char *words() const {
@@ -288,7 +291,8 @@ class RLNCDecoder {
 class RLNC {
   public:
     RLNC(Integer n, Integer bytes, nb::handle w, const std::string &kind, Integer density,
-         bool systematic, Integer seed, Integer threads, bool check_pointers)
+         bool systematic, Integer seed, Integer threads, std::optional<std::string> kernel,
+         bool check_pointers)
         : code_(std::make_shared<Code>()) {
         code_->field = field_of(w);
         code_->desc.kind = kind_of(kind);
@@ -307,9 +311,11 @@ class RLNC {
         code_->desc.seed = seed.word64("seed");
         code_->desc.threads = threads.word32("threads");
         code_->desc.check_pointers = check_pointers;
+        kernel_id(kernel, code_->field, GFK_CURRENT_DEVICE); // raises; the place is not known yet
+        code_->kernel = std::move(kernel);
         // The code of a place is made when it is needed; here the arguments are checked.
         gfk_rlnc_t trial = nullptr;
-        check(code_->create(&trial, GFK_CPU, 1));
+        check(code_->create(&trial, GFK_CPU, 1, nullptr));
         gfk_rlnc_destroy(trial);
     }
 
@@ -420,6 +426,7 @@ class RLNC {
         made["systematic"] = code_->desc.systematic;
         made["seed"] = code_->desc.seed;
         made["threads"] = code_->desc.threads;
+        made["kernel"] = code_->kernel;
         made["check_pointers"] = code_->desc.check_pointers;
         return made;
     }
@@ -590,14 +597,19 @@ void bind_rlnc(nb::module_ &module) {
         "16, the chance of\nan element that is not zero. 0: the largest.\n"
         "systematic: packets 0 to n - 1 of a generation are its sources.\n"
         "seed: of philox. threads: on the CPU; 0: every core. check_pointers: for debugging.\n"
-        "Raises InvalidArgument, InvalidSize, NotSupported (rfc8681 in another field).\n\n"
+        "kernel: of the products on GPUs, as of gfk.matmul, for tests and benchmarks. Calls with "
+        "arrays on the CPU, decoders\nthere and Pipeline then raise InvalidArgument; calls on a "
+        "GPU that does not run the kernel raise NotSupported.\n"
+        "Raises InvalidArgument (also a kernel of another width), InvalidSize, UnknownMethod (no "
+        "kernel of matmul has this\nid), NotSupported (rfc8681 in another field).\n\n"
         "Regions and vectors of several generations follow each other: an array of the shape "
-        "(generations * count, ...) or\n(generations, count, ...), or a list. A GPU needs compute "
-        "capability 9.0. Any thread.")
+        "(generations * count, ...) or\n(generations, count, ...), or a list. What a GPU needs is "
+        "that of gfk.matmul. Any thread.")
         .def(nb::init<Integer, Integer, nb::handle, const std::string &, Integer, bool, Integer,
-                      Integer, bool>(),
+                      Integer, std::optional<std::string>, bool>(),
              "n"_a, "bytes"_a, "w"_a = 8, nb::kw_only(), "kind"_a = "philox", "density"_a = 0,
-             "systematic"_a = false, "seed"_a = 0, "threads"_a = 0, "check_pointers"_a = false)
+             "systematic"_a = false, "seed"_a = 0, "threads"_a = 0, "kernel"_a = nb::none(),
+             "check_pointers"_a = false)
         .def("vectors", &RLNC::vectors, "first"_a, "count"_a, "generation"_a = 0,
              "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(), "like"_a = nb::none(),
              "The coding vectors of packets first to first + count - 1 of each of these "

@@ -252,6 +252,7 @@ def test_pickle_and_copy(name):
 
 
 def test_options_are_pickled():
+    assert gfk.RLNC(4, 16, kernel="matmul_w8/clmad").__reduce__()[1][2]["kernel"] == "matmul_w8/clmad"
     code = WORK["RS with options"][0]()
     arguments = code.__reduce__()[1][2]
     assert arguments["engine"] == "host_w8" and str(arguments["cache_folder"]) == "/tmp/x"

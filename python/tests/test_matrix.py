@@ -121,11 +121,6 @@ def test_matmul_refuses(random):
         gfk.matmul(a, b, w=16, accumulate=True)
     with pytest.raises(gfk.InvalidSize):
         gfk.matmul(a, b.view("uint8")[:, :3].copy(), w=16)
-    with pytest.raises(gfk.UnknownMethod):
-        gfk.matmul(a, b, w=16, kernel="nonsense")
-    kernel = next(k["id"] for k in gfk.matrix_kernels() if k["id"].startswith("matmul_w16"))
-    with pytest.raises(gfk.InvalidArgument):
-        gfk.matmul(a, b, w=16, kernel=kernel)
     assert (gfk.matmul(a, b, w=16, threads=1, check_pointers=True) == gfk.matmul(a, b, w=16)).all()
 
 
@@ -369,10 +364,29 @@ def test_matrices_without_rows_or_columns():
         gfk.invert_batch(numpy.zeros((2, 0, 0), "uint8"))
 
 
-def test_a_kernel_with_a_nul_character():
-    x, kernel = numpy.ones((2, 2), "uint8"), "auto"
+@pytest.mark.parametrize("call", [
+    lambda a, kernel: gfk.matmul(a, a, w=16, kernel=kernel), lambda a, kernel: gfk.invert(a, w=16, kernel=kernel),
+    lambda a, kernel: gfk.solve(a, a, w=16, kernel=kernel), lambda a, kernel: gfk.rank(a, w=16, kernel=kernel),
+    lambda a, kernel: gfk.pivots(a, w=16, kernel=kernel)], ids=["matmul", "invert", "solve", "rank", "pivots"])
+def test_kernels_of_products_refuse(call):
+    a = numpy.eye(3, dtype="uint16")
+    ids = [k["id"] for k in gfk.matrix_kernels()]
+    assert "matmul_w16/clmad" in ids and "matmul_w8/clmad" in ids
+    for wrong in ("nonsense", "", "matmul_w16", next(i for i in ids if i.startswith("eliminate_w16"))):
+        with pytest.raises(gfk.UnknownMethod, match=f"^kernel: no kernel of matmul has the id {wrong};"):
+            call(a, wrong)
+    for name in ids:
+        if name.startswith("matmul_w16/"):
+            with pytest.raises(gfk.InvalidArgument, match=f"^kernel: {name} runs on GPUs, and this call is on the CPU"):
+                call(a, name)
+        elif name.startswith("matmul"):
+            with pytest.raises(gfk.InvalidArgument, match=f"^kernel: {name} is for another width than w = 16"):
+                call(a, name)
     with pytest.raises(ValueError, match="kernel: the text has a NUL character"):
-        gfk.matmul(x, x, kernel=kernel + "\0x")
+        call(a, "matmul_w16/clmad\0x")
+    with pytest.raises(TypeError):
+        call(a, 16)
+    call(a, None)
 
 
 def test_batches_with_gaps(random):

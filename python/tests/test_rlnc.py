@@ -43,6 +43,23 @@ def test_vectors_are_rows_of_random_matrices(w, n, first, count, generation, gen
             assert (row == right).all()
 
 
+def test_kernels_of_products():
+    """A code with the id of a kernel can be made anywhere, and works on GPUs alone."""
+    with pytest.raises(gfk.UnknownMethod, match="^kernel: no kernel of matmul has the id nonsense;"):
+        gfk.RLNC(4, 16, kernel="nonsense")
+    with pytest.raises(gfk.InvalidArgument, match="^kernel: matmul_w16/clmad is for another width than w = 8"):
+        gfk.RLNC(4, 16, kernel="matmul_w16/clmad")
+    with pytest.raises(ValueError, match="kernel: the text has a NUL character"):
+        gfk.RLNC(4, 16, kernel="matmul_w8/clmad\0x")
+    code, sources = gfk.RLNC(4, 16, kernel="matmul_w8/clmad"), numpy.zeros((4, 16), "uint8")
+    for call in (lambda: code.vectors(0, 1), lambda: code.encode(sources, 0, 1), code.decoder,
+                 lambda: code.recode(sources, numpy.eye(4, dtype="uint8"), 0, 1, 7),
+                 lambda: gfk.Pipeline(path="cpu").rlnc_encode(code, sources, 0, 1)):
+        with pytest.raises(gfk.InvalidArgument, match="^kernel: matmul_w8/clmad runs on GPUs, and this call"):
+            call()
+    assert gfk.RLNC(4, 16, kernel=None).vectors(0, 1).shape == (1, 4)
+
+
 def test_kinds_of_vectors():
     systematic = gfk.RLNC(5, 0, systematic=True).vectors(0, 7)
     assert (systematic[:5] == numpy.eye(5)).all() and (systematic[5:] > 1).any()
