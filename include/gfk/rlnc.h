@@ -102,7 +102,7 @@ typedef struct gfk_rlnc_desc {
 } gfk_rlnc_desc;
 
 #define GFK_RLNC_DESC_INIT                                                                         \
-    {sizeof(gfk_rlnc_desc), GFK_CURRENT_DEVICE, 0, false, GFK_RLNC_PHILOX, 0, false, 0, NULL}
+    {sizeof(gfk_rlnc_desc), GFK_CURRENT_DEVICE, 0, false, GFK_RLNC_PHILOX, 0, false, 0, GFK_NULL}
 
 /* An immutable object: the field, the size of a generation, the rule for coding vectors. */
 typedef struct gfk_rlnc *gfk_rlnc_t;

@@ -186,6 +186,7 @@ static gfk_status run_request(request r) {
                                                       : GFK_STATUS_NOT_SUPPORTED;
     int place;
     RETURN_IF_ERROR(gfk_matmul_find_place(r.desc, r.stream, &place, &c.e.machine));
+    RETURN_IF_ERROR(gfk_matmul_check_kernel(c.e.kernel, &c.e.machine));
     RETURN_IF_ERROR(check_spans(&r, &c, place));
     const gfk_elimination_steps *steps = &gfk_eliminate_on_device;
     gfk_arithmetic arithmetic = {0};

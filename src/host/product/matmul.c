@@ -30,6 +30,13 @@ static bool runs(const gfk_matmul_machine *machine, size_t kernel) {
     return machine->processors == 0 || machine->kernels >> kernel & 1;
 }
 
+gfk_status gfk_matmul_check_kernel(const gfk_matmul_kernel *kernel,
+                                   const gfk_matmul_machine *machine) {
+    return kernel == NULL || runs(machine, (size_t)(kernel - gfk_matmul_kernels))
+               ? GFK_STATUS_SUCCESS
+               : GFK_STATUS_NOT_SUPPORTED;
+}
+
 const gfk_matmul_kernel *gfk_matmul_smallest_kernel(unsigned w, const gfk_matmul_machine *machine) {
     size_t i = 0;
     while (i + 1 < KERNELS && !(gfk_matmul_kernels[i].w == w && runs(machine, i)))

@@ -96,6 +96,9 @@ const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc);
  * another width, or the device is GFK_CPU. */
 gfk_status gfk_matmul_find_kernel(const char *id, int device, const gfk_field *field,
                                   const gfk_matmul_kernel **kernel);
+/* NOT_SUPPORTED if the machine does not run the kernel; SUCCESS for NULL. */
+gfk_status gfk_matmul_check_kernel(const gfk_matmul_kernel *kernel,
+                                   const gfk_matmul_machine *machine);
 /* The memory from the first to the last element of rows that begin `stride` elements apart.
  * SUCCESS, INVALID_ARGUMENT, or INVALID_SIZE: the rows leave the address space. */
 gfk_status gfk_matmul_span(const void *elements, size_t rows, size_t cols, size_t stride,

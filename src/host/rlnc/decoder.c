@@ -13,17 +13,26 @@
 enum { MOST_BYTES = 1 << 28 }; /* of vectors, or of inverses, that are worked on at a time */
 
 /* The kernels with a block for each generation, in the order of the list. */
-static int find_kernel(unsigned w, size_t n, size_t generations) {
+static int find_kernel(int device, unsigned w, size_t n, size_t generations) {
     static const struct {
         unsigned w;
         size_t most, least;
+        unsigned cc_min, cc_max;
+        size_t shared;
     } kernels[] = {
-#define GFK_RLNC_TAKE_KERNEL(kernel, w, most, least, ...) {w, most, least},
+#define GFK_RLNC_TAKE_KERNEL(kernel, w, most, least, cc_min, cc_max, shared, ...)                  \
+    {w, most, least, cc_min, cc_max, (size_t)(shared) << 10},
 #include "kernels/rlnc/shapes.def"
     };
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        if (kernels[i].w == w && n <= kernels[i].most)
-            return generations >= kernels[i].least ? (int)i : GFK_RLNC_NO_KERNEL;
+        if (kernels[i].w == w && n <= kernels[i].most) {
+            const char *reason;
+            return generations >= kernels[i].least &&
+                           gfk_device_check(kernels[i].cc_min, kernels[i].cc_max, kernels[i].shared,
+                                            device, &reason) == GFK_STATUS_SUCCESS
+                       ? (int)i
+                       : GFK_RLNC_NO_KERNEL;
+        }
     return GFK_RLNC_NO_KERNEL;
 }
 
@@ -199,8 +208,9 @@ gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
     d->spare = spare;
     d->symbol = code->field.w / 8;
     d->panel = panel_rows(code);
-    d->kernel = code->place == GFK_CPU ? GFK_RLNC_NO_KERNEL
-                                       : find_kernel(code->field.w, code->n, generations);
+    d->kernel = code->place == GFK_CPU
+                    ? GFK_RLNC_NO_KERNEL
+                    : find_kernel(code->place, code->field.w, code->n, generations);
     d->rows = code->n + (d->kernel == GFK_RLNC_NO_KERNEL ? d->panel : 0);
     d->pitch = gfk_round_up(code->n * d->symbol, GFK_ALIGNMENT);
     d->payload_pitch = gfk_round_up(code->bytes, 16);

@@ -63,13 +63,15 @@ __device__ inline void begin_early() {
 #endif
 }
 
-/* Lets a kernel's blocks have so many bytes of dynamic shared memory, on the present device. The
- * limit belongs to the kernel, not to a launch: calls for one kernel must all give the same number,
+/* Lets a kernel's blocks have so many bytes of dynamic shared memory, on the present device;
+ * NOT_SUPPORTED if the device has less. The limit belongs to the kernel, not to a launch: calls for one kernel must all give the same number,
  * the most that a launch of it takes, because threads launch at the same time. */
 template <class... P>
 gfk_status allow_shared(void (*kernel)(P...), size_t bytes) {
-    return status_of(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    const cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    const gfk_status status = status_of(error);
+    return error == cudaErrorInvalidValue ? GFK_STATUS_NOT_SUPPORTED : status;
 }
 
 } // namespace gfk

@@ -13,10 +13,11 @@ namespace {
 using matrix::Block;
 using matrix::Tile;
 
-#define GFK_RLNC_TAKE_KERNEL(kernel, width, most, least, cc_min, cc_max, ...)                      \
+#define GFK_RLNC_TAKE_KERNEL(kernel, width, most, least, cc_min, cc_max, shared, ...)              \
     struct take_w##width##_##kernel : __VA_ARGS__ {                                                \
         static_assert(T::w == width && most <= rows && most <= T::words * T::word_symbols,         \
                       "the kernel does not take so much");                                         \
+        static constexpr size_t most_shared = (size_t)(shared) << 10;                              \
     };
 #include "shapes.def"
 
@@ -30,6 +31,7 @@ __global__ void __launch_bounds__(32 * K::warps, K::blocks)
 
 template <class K>
 gfk_status launch_take(const TakeJob &job, size_t segments, gfk_stream_t stream) {
+    static_assert(matrix::shared_bytes<K>(K::warps) + sizeof(Round<K>) <= K::most_shared, "");
     const unsigned warps = (job.n + K::T::warp_rows - 1) / K::T::warp_rows;
     const gfk_status status = allow_shared(take<K>, matrix::shared_bytes<K>(K::warps));
     return status == GFK_STATUS_SUCCESS
