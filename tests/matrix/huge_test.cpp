@@ -332,7 +332,7 @@ TEST_P(MatrixHuge, Solve) {
     count_checked();
 }
 
-INSTANTIATE_AT(MatrixHuge, test_places());
+INSTANTIATE_AT(MatrixHuge, matmul_places());
 
 // ---- batches --------------------------------------------------------------------------------------
 

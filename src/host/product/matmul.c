@@ -15,7 +15,7 @@ static size_t fit(size_t budget, size_t bytes, size_t most) {
     return count < most ? count : most;
 }
 
-enum { MOST_THREADS = 4096 };
+enum { MOST_THREADS = 4096, MOST_SYMBOL_TILES = 1 << 23 };
 
 const gfk_matmul_kernel gfk_matmul_kernels[] = {
 #define GFK_MATMUL_KERNEL(kernel, FAMILY, w, ...)                                                  \
@@ -113,12 +113,14 @@ static void divide(gfk_matmul_plan *plan, const gfk_matmul_call *call,
     const size_t data =
         clmad ? cols * tile_bytes : plan->batches * batch_bits / 8 * GFK_MATMUL_TILE_SYMBOLS;
     const size_t matrix = plan->batches * plan->matrix_bytes;
-    plan->symbol_tiles_at_once = fit(GFK_MATMUL_PART_BYTES, data, plan->symbol_tiles);
+    /* CLMAD reads the inputs where they are: the number of blocks is the limit. */
+    const bool copies = !clmad || call->in_place;
+    plan->symbol_tiles_at_once = copies ? fit(GFK_MATMUL_PART_BYTES, data, plan->symbol_tiles)
+                                        : fit(MOST_SYMBOL_TILES, 1, plan->symbol_tiles);
     plan->output_tiles_at_once = levels == 0
                                      ? fit(GFK_MATMUL_PANEL_OUTPUTS, outputs, plan->output_tiles)
                                      : fit(GFK_MATMUL_PART_BYTES, matrix, plan->output_tiles);
-    /* CLMAD reads the inputs where they are. */
-    plan->data_space = clmad && !call->in_place ? 0 : plan->symbol_tiles_at_once * data;
+    plan->data_space = copies ? plan->symbol_tiles_at_once * data : 0;
     plan->matrix_space = plan->output_tiles_at_once * matrix;
     if (levels > 0 && plan->output_tiles_at_once < plan->output_tiles)
         plan->output_tiles_at_once =

@@ -53,7 +53,7 @@ class BatchView {
     __device__ bool mine(int) const { return whole; }
     __device__ bool first() const { return vector == begin; }
     __device__ bool last() const { return vector + 1 == end; }
-    __device__ bool behind_last() const { return vector == end; }
+    __device__ bool behind_last() const { return end > begin && vector == end; }
     __device__ unsigned pitch() const { return 0; }
     __device__ uint8_t *region(unsigned i) const {
         uint8_t *const p = (uint8_t *)addresses[i];

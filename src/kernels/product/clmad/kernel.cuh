@@ -117,7 +117,7 @@ class ProductView {
     __device__ bool mine(int v) const { return present[v]; }
     __device__ bool first() const { return vector == 0; }
     __device__ bool last() const { return vector + 1 == job.count; }
-    __device__ bool behind_last() const { return vector == job.count; }
+    __device__ bool behind_last() const { return job.count != 0 && vector == job.count; }
     __device__ bool exists(int k) const { return base() + word_number(k) / 4 < job.count; }
     __device__ unsigned pitch() const { return 16 * blockDim.x; }
     __device__ const uint8_t *in(unsigned i) const { return job.in[i] + offset; }
@@ -127,7 +127,7 @@ class ProductView {
         if constexpr (K::aligned)
             job.epilogue.report(offset + v * pitch() - job.phase, 16);
         else
-            job.epilogue.report(16 * (job.first + base()) + 4 * word_number(v), 4);
+            job.epilogue.report(16 * (job.first + base()) + 4 * word_number(v) - job.phase, 4);
     }
 
   private:

@@ -27,7 +27,7 @@ gfk_status multiply(const gfk_matmul_call *call, ClmadJob &job, size_t row, size
     const size_t cols = call->a->cols;
     /* Pointers travel in a launch's parameters: only so many of them. */
     const size_t most_rows = call->c->pointers ? Regions::most / T::outputs * T::outputs : rows;
-    const size_t most_cols = call->b->pointers && !call->in_place ? Regions::most : cols;
+    const size_t most_cols = call->b->pointers ? Regions::most : (size_t)1 << 30;
     const uint8_t *const matrix = job.matrix;
     for (size_t first = 0; first < rows; first += most_rows) {
         job.matrix = matrix + first * job.pitch;
@@ -37,7 +37,7 @@ gfk_status multiply(const gfk_matmul_call *call, ClmadJob &job, size_t row, size
         set_regions(job.c, call->c, call->head.c, call->head.c_stride, row + first,
                     plan.products * job.rows);
         for (size_t col = 0; col < cols; col += most_cols) {
-            job.first_input = (uint32_t)col;
+            job.first_input = col;
             job.cols = (uint32_t)(cols - col < most_cols ? cols - col : most_cols);
             job.accumulate = call->accumulate || col != 0;
             if (!call->in_place)
