@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Preloaded into the tool: writes down how it looks at files and folders, lets a look fail, and
  * replaces a folder by a link between two calls. LOOK_LOG is a file for lines "open NAME", "list",
- * "look NAME", "rename NAME", "unlink NAME". FAIL_CALL is the call that fails, for the file or
+ * "look NAME", "rename NAME", "unlink NAME", "thread " for a thread that starts. FAIL_CALL is the call that fails, for the file or
  * folder FAIL_NAME (list: for all), with the error FAIL_ERROR; with FAIL_ONCE only the first such call
  * fails. Before call number SWAP_AT, the folder SWAP_FOLDER gets the name SWAP_FOLDER.away, and a link
  * to SWAP_TO takes its place. With NO_TYPES lists have no types, as on some file systems. The clock
@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -61,6 +62,12 @@ static bool note(const char *call, const char *path) {
         return false;
     errno = atoi(getenv("FAIL_ERROR"));
     return true;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument) {
+    (void)note("thread", "");
+    return NEXT(pthread_create)(thread, attributes, start, argument);
 }
 
 #define MODE_OF(flags)                                                                             \

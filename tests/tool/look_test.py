@@ -122,6 +122,20 @@ def calls_grow_with_the_sets():
         check(many <= 11 * few, f"{arguments}: {few} and {many} calls")
 
 
+def threads_start_once():
+    """Those of the library, one less than cores, and one for signals; a set has one for each step of its work."""
+    with Sets(30, 2, 1) as s:
+        for name in s.files[::2]:
+            harness.flip(s / shard(name, 1), 700)
+        for arguments, expect, steps in ((("verify", "."), harness.DAMAGED, 3), (("repair", "."), harness.OK, 6),
+                                         (("decode", "-f", *s.files), harness.OK, 3),
+                                         (("encode", "-f", "-k2", "-m1", *s.files), harness.OK, 3)):
+            calls, _ = s.watched(*arguments, expect=expect)
+            threads = sum(call == "thread" for call, _ in calls)
+            most = steps * len(s.files) + len(os.sched_getaffinity(0))
+            check(threads <= most, f"{arguments[0]}: {threads} threads, not {most}")
+
+
 def processor_time():
     """At most 2 ms for each set, in a folder that the earlier searches made slow."""
     if harness.options.reduced:
@@ -575,7 +589,7 @@ def pipes_do_not_hang():
         check(process.wait(30) == 0 and s.gfk("decode", "-o", "-", "p").out == content, "what was written")
 
 
-harness.main(each_file_and_folder_once, encode_lists_once, calls_grow_with_the_sets, processor_time,
+harness.main(each_file_and_folder_once, encode_lists_once, threads_start_once, calls_grow_with_the_sets, processor_time,
              few_descriptors, places_that_fail, folders_that_may_be_read_but_not_entered, deep_folders, long_paths,
              inputs_are_not_replaced, damaged_shards_are_not_replaced, shards_that_encode_cannot_remove,
              no_memory_of_the_system,

@@ -13,11 +13,14 @@
 
 enum { LEAST_PINNED = 16 << 20, PAGE_BYTES = 4096 };
 
+/* The pipelines of the process, by path: the threads of a pipeline start once, and not for each set. */
+static gfk_pipeline_t pipelines[GFK_PATH_BOTH + 1];
+
 struct coder {
     gfk_rs_t code; /* code on the CPU; the pipeline uses the matrix of this code */
     gfk_rs_info info;
-    gfk_pipeline_t pipeline;
-    gfk_path path;     /* path that the last call took */
+    gfk_pipeline_t pipeline; /* one of the process */
+    gfk_path path;           /* path that the last call took */
     bool pinned, told; /* pinned: blocks are pinned memory; told: a GPU failure was reported */
     void *workspace;   /* workspace for gfk_rs_locate */
     size_t workspace_bytes;
@@ -63,7 +66,10 @@ static int open_pipeline(coder *c, const coder_options *options) {
     desc.pinned_memory = options->memory > LEAST_PINNED ? (size_t)options->memory : LEAST_PINNED;
     c->path = GFK_PATH_CPU; /* until a call takes another path */
     c->pinned = desc.path == GFK_PATH_GPU;
-    const gfk_status status = gfk_pipeline_create(&c->pipeline, &desc);
+    gfk_pipeline_t *const pipeline = &pipelines[desc.path];
+    const gfk_status status =
+        *pipeline == NULL ? gfk_pipeline_create(pipeline, &desc) : GFK_STATUS_SUCCESS;
+    c->pipeline = *pipeline;
     if (status == GFK_STATUS_OUT_OF_MEMORY)
         return failed(status);
     return status == GFK_STATUS_SUCCESS
@@ -127,10 +133,16 @@ int coder_open(coder **made, const coder_options *options, const gfk_field *fiel
 void coder_close(coder *c) {
     if (c == NULL)
         return;
-    gfk_pipeline_destroy(c->pipeline);
     gfk_rs_destroy(c->code);
     free(c->workspace);
     free(c);
+}
+
+void coders_end(void) {
+    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
+        gfk_pipeline_destroy(pipelines[i]);
+        pipelines[i] = NULL;
+    }
 }
 
 const char *coder_engine(const coder *c) {

@@ -43,6 +43,7 @@ int coder_open(coder **made, const coder_options *options, const gfk_field *fiel
 /* Fails if the matrix of a code needs more memory than --memory allows. */
 int coder_check_memory(size_t k, size_t m, uint64_t memory);
 void coder_close(coder *c); /* NULL is allowed */
+void coders_end(void);      /* ends what coders share, behind the last one */
 /* The name of what computed last: "gpu", "both", or the id of the CPU engine; "none" for NULL. */
 const char *coder_engine(const coder *c);
 /* Allocates memory for blocks, also without a coder. With BACKEND_CUDA the memory is pinned, and the

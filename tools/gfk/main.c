@@ -7,6 +7,7 @@
 
 #include <gfk/gfk.h>
 
+#include "coder.h"
 #include "files.h"
 #include "folder.h"
 #include "options.h"
@@ -129,6 +130,7 @@ int main(int argc, char **argv) {
         return no_command(argv[1]);
     const int result = command->run(argc - 1, argv + 1);
     folders_close();
+    coders_end();
     const int code = json_end_early(argv[1], result);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_OK) {
         report_as_json = false; /* the message goes to standard error */
