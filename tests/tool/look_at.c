@@ -40,12 +40,8 @@ static void swap(const char *at) {
         abort();
 }
 
-/* Notes a call. True if the call fails; errno is then set. */
-static bool note(const char *call, const char *path) {
-    const char *log = getenv("LOOK_LOG"), *fails = getenv("FAIL_CALL"), *at = getenv("SWAP_AT");
-    const char *name = name_of(path), *wanted = getenv("FAIL_NAME");
-    if (at != NULL)
-        swap(at);
+static void write_line(const char *call, const char *name) {
+    const char *log = getenv("LOOK_LOG");
     if (log != NULL) {
         char line[512];
         const int length = snprintf(line, sizeof line, "%s %s\n", call, name);
@@ -54,6 +50,15 @@ static bool note(const char *call, const char *path) {
             abort();
         close(fd);
     }
+}
+
+/* Notes a call. True if the call fails; errno is then set. */
+static bool note(const char *call, const char *path) {
+    const char *fails = getenv("FAIL_CALL"), *at = getenv("SWAP_AT");
+    const char *name = name_of(path), *wanted = getenv("FAIL_NAME");
+    if (at != NULL)
+        swap(at);
+    write_line(call, name);
     if (fails == NULL || strcmp(fails, call) != 0 ||
         (wanted != NULL && *name != '\0' && strcmp(wanted, name) != 0))
         return false;
@@ -66,7 +71,7 @@ static bool note(const char *call, const char *path) {
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                    void *argument) {
-    (void)note("thread", "");
+    write_line("thread", ""); /* it is no look: no other call gets another number */
     return NEXT(pthread_create)(thread, attributes, start, argument);
 }
 
