@@ -19,6 +19,9 @@ gfk_status copy_inputs(const gfk_matmul_call *call, size_t tile, size_t tiles, R
         call->a->cols, cudaMemcpyDeviceToDevice, call->stream));
 }
 
+/* Of a launch, whose kernel counts bytes of a row of the matrix in 32 bits; a multiple of Regions::most. */
+constexpr size_t most_inputs = (size_t)1 << 24;
+
 /* The products of one part of the matrix operand, whose rows begin with row `row` of the matrix. */
 template <int W>
 gfk_status multiply(const gfk_matmul_call *call, ClmadJob &job, size_t row, size_t rows) {
@@ -27,17 +30,18 @@ gfk_status multiply(const gfk_matmul_call *call, ClmadJob &job, size_t row, size
     const size_t cols = call->a->cols;
     /* Pointers travel in a launch's parameters: only so many of them. */
     const size_t most_rows = call->c->pointers ? Regions::most / T::outputs * T::outputs : rows;
-    const size_t most_cols = call->b->pointers ? Regions::most : (size_t)1 << 30;
+    const size_t most_cols = call->b->pointers ? Regions::most : most_inputs;
     const uint8_t *const matrix = job.matrix;
     for (size_t first = 0; first < rows; first += most_rows) {
-        job.matrix = matrix + first * job.pitch;
+        const uint8_t *const of_rows = matrix + first * job.pitch;
         job.rows = (uint32_t)(rows - first < most_rows ? rows - first : most_rows);
         job.output_tiles = (uint32_t)gfk_divide_up(job.rows, T::outputs);
         job.wanted = call->wanted ? call->wanted + row + first : NULL;
         set_regions(job.c, call->c, call->head.c, call->head.c_stride, row + first,
                     plan.products * job.rows);
         for (size_t col = 0; col < cols; col += most_cols) {
-            job.first_input = col;
+            job.matrix = of_rows + col / most_inputs * most_inputs * T::symbol_bytes;
+            job.first_input = (uint32_t)(col % most_inputs);
             job.cols = (uint32_t)(cols - col < most_cols ? cols - col : most_cols);
             job.accumulate = call->accumulate || col != 0;
             if (!call->in_place)

@@ -23,8 +23,7 @@ struct ClmadJob {
     Regions b, c;
     size_t next_inputs; /* regions from the inputs of a product to those of the next one */
     Symbols symbols;
-    size_t first_input; /* of this launch */
-    uint32_t cols;
+    uint32_t first_input, cols; /* of this launch */
     uint32_t rows, output_tiles, symbol_tiles;
     uint32_t accumulate;
     gfk_barrett barrett;
@@ -71,7 +70,7 @@ struct Stage {
                         data[n][k] = k == i ? word : data[n][k];
                 }
         }
-        row += (size_t)first * T::symbol_bytes;
+        row += first * T::symbol_bytes;
         if constexpr (matrix_bytes == 2)
             matrix[0] = __ldg((const uint16_t *)row);
         else
