@@ -28,7 +28,7 @@ FRONT = [  # the front page, which is also the block of the project's README
           """Each cell is a rate in GB/s of data, for up to {data_bytes:size} of data[{gpu:if} (update: for
           one changed region)]. With `compile` in the descriptor compiling is allowed; without it every engine takes
           the matrix at run time. [{gpu:if}Percentages of a plain kernel in the same run stand in parentheses: for
-          encode and decode the plain kernel XORs the regions, for stripes {data_bytes:size} in long regions; for
+          encode and decode the plain kernel XORs the regions, for stripes the same bytes in long regions; for
           verify it reads k + m regions, for update it reads 2 + m and writes m. ][{memory:if}From host memory the
           data are {nominal_bytes:size}, and the percentage is of the bus. ]The columns of the CPU are for {threads}
           threads.""",
