@@ -261,6 +261,14 @@ TEST_P(RlncVectors, Create) {
         d.density = 17;
     });
     refused(GFK_STATUS_NO_DEVICE, 4, 4, [](gfk_rlnc_desc &d) { d.device = 1000; });
+    refused(GFK_STATUS_UNKNOWN_METHOD, 4, 4, [](gfk_rlnc_desc &d) {
+        d.device = 1000;
+        d.kernel = "matmul_w8/none";
+    });
+    refused(INVALID, 4, 4, [&](gfk_rlnc_desc &d) {
+        d.device = 1000;
+        d.kernel = w() == 8 ? "matmul_w16/clmad" : "matmul_w8/clmad";
+    });
     if (w() == 8)
         refused(SIZE, 65536, 4, [](gfk_rlnc_desc &d) { d.kind = GFK_RLNC_RFC8681; });
     else

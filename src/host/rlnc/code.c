@@ -26,8 +26,9 @@ static gfk_status check_desc(const gfk_field *field, size_t n, size_t bytes,
 }
 
 static gfk_status find_place(gfk_rlnc_t code, const gfk_rlnc_desc *desc) {
+    RETURN_IF_ERROR(
+        gfk_matmul_find_kernel(desc->kernel, desc->device, &code->field, &code->kernel));
     RETURN_IF_ERROR(gfk_matmul_resolve(desc->device, &code->place, &code->machine));
-    RETURN_IF_ERROR(gfk_matmul_find_kernel(desc->kernel, code->place, &code->field, &code->kernel));
     RETURN_IF_ERROR(gfk_matmul_check_kernel(code->kernel, &code->machine));
     code->threads = code->place == GFK_CPU ? gfk_matmul_threads(desc->threads) : 0;
     if (code->threads <= 1)
