@@ -320,6 +320,11 @@ static int add_in_folder(finder *f, const argument *a) {
         return add_root(f, a->itself, false);
     if (!has && shard_name_parse(name, strlen(name), &length, &index))
         return add_file(f, a->in, path, file);
+    if (!has && file != NULL && shard_error_is_of_system(file->error)) { /* a shard, perhaps */
+        inventory_report(f->all, TOOL_IO, "cannot read %s: %s", path,
+                         shard_error_text(file->error));
+        return 0;
+    }
     return add_base(f, a->in, a->text);
 }
 
