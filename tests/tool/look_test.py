@@ -6,6 +6,7 @@ looked. Needs the library look_at as its last argument."""
 import collections
 import errno
 import fcntl
+import itertools
 import json
 import os
 import resource
@@ -311,6 +312,31 @@ def no_memory_of_the_system():
                                                 FAIL_ERROR=str(errno.ENOMEM)))
                     check("out of memory" in run.err + run.text, f"{run.text} {run.err}")
         check(s.contents() == before, "something was written")
+    for arguments in (("decode", "-f", "."), ("decode", "-f", "f"), ("decode", "-o", "out", "f"), ("repair", "."),
+                      ("verify", shard("f", 0)), ("scrub", "."), ("scrub", "--repair", "."), ("encode", "-f", "f"),
+                      ("encode", "-f", "-k2", "-m1", "f")):
+        for call in ("look", "open"):
+            for at in itertools.count(0):  # no call, and then each call of the run
+                with Folder() as s:
+                    harness.encoded(s)
+                    os.unlink(s / shard("f", 1))
+                    harness.flip(s / shard("f", 2), 5)
+                    log = s.path + ".log"
+                    env = environment(FAIL_CALL=call, FAIL_AT=str(at), FAIL_ERROR=str(errno.ENOMEM), LOOK_LOG=log)
+                    run = s.gfk(*arguments, env=env, expect=None)
+                    with open(log, encoding="utf-8") as file:
+                        count = sum(line.startswith(call) for line in file)
+                    os.unlink(log)
+                    if at == 0:
+                        normal = run.code
+                        continue
+                    if count < at:
+                        break
+                    if run.code == harness.INTERNAL:
+                        check("out of memory" in run.err, f"{arguments}: {call} {at}: {run.err}")
+                    else:  # it does without what the call was for
+                        check(run.code == normal and "Cannot allocate" not in run.err,
+                              f"{arguments}: {call} {at}: {run.code} {run.err}")
 
 
 def shards_that_encode_cannot_remove():

@@ -248,6 +248,11 @@ int no_memory(void) {
     return fail(TOOL_INTERNAL, "out of memory");
 }
 
+int fail_for(int error, const char *what, const char *path) {
+    return error == ENOMEM ? no_memory()
+                           : fail(TOOL_IO, "cannot %s %s: %s", what, path, strerror(error));
+}
+
 void warn(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
