@@ -410,6 +410,14 @@ def long_paths():
         s.gfk("scrub", ".", expect=harness.DAMAGED)
         run = s.gfk("scrub", "--repair", ".")
         check("1 repaired" in run.text and len(os.listdir(deep)) == 2, run.text)
+        for call in ("look", "open"):  # the path is cut, the reason is not
+            env = environment(FAIL_CALL=call, FAIL_NAME=shard(s.files[0], 0), FAIL_ERROR=str(errno.EIO))
+            run = s.gfk("scrub", ".", env=env, expect=(harness.DAMAGED, harness.IO))
+            line = run.err.splitlines()[0]
+            check(f"...{'n' * 99}" in line.replace("/", "") and line.endswith(": Input/output error") and
+                  3000 < len(line) < 4200, run.err)
+            run = s.gfk("scrub", "--json", ".", env=env, expect=(harness.DAMAGED, harness.IO))
+            check('Input/output error"]' in run.text, run.text)
         os.close(deep)
 
 
