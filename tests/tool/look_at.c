@@ -3,7 +3,8 @@
  * replaces a folder by a link between two calls. LOOK_LOG is a file for lines "open NAME", "list",
  * "look NAME", "rename NAME", "unlink NAME", "thread " for a thread that starts. FAIL_CALL is the call that fails, for the file or
  * folder FAIL_NAME (list: for all), with the error FAIL_ERROR; with FAIL_ONCE only the first such call
- * fails. Before call number SWAP_AT, the folder SWAP_FOLDER gets the name SWAP_FOLDER.away, and a link
+ * fails, with FAIL_AT only call number FAIL_AT of those. FAIL_CALL=read makes reads of the files fail whose
+ * names begin with FAIL_NAME, where the reads have bytes from FAIL_FROM on and before FAIL_TO. Before call number SWAP_AT, the folder SWAP_FOLDER gets the name SWAP_FOLDER.away, and a link
  * to SWAP_TO takes its place. With NO_TYPES lists have no types, as on some file systems. The clock
  * runs CLOCK_FACTOR times as fast. */
 #define _GNU_SOURCE
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,10 +65,47 @@ static bool note(const char *call, const char *path) {
         (wanted != NULL && *name != '\0' && strcmp(wanted, name) != 0))
         return false;
     static atomic_int failures;
-    if (atomic_fetch_add(&failures, 1) != 0 && getenv("FAIL_ONCE") != NULL)
+    const int before = atomic_fetch_add(&failures, 1);
+    if ((before != 0 && getenv("FAIL_ONCE") != NULL) ||
+        (getenv("FAIL_AT") != NULL && before + 1 != atoi(getenv("FAIL_AT"))))
         return false;
     errno = atoi(getenv("FAIL_ERROR"));
     return true;
+}
+
+/* True if the read of a file fails; errno is then set. */
+static bool read_fails(int fd, off_t at, off_t end) {
+    const char *fails = getenv("FAIL_CALL"), *wanted = getenv("FAIL_NAME");
+    const char *from = getenv("FAIL_FROM"), *to = getenv("FAIL_TO");
+    char link[64], path[4096];
+    if (fails == NULL || strcmp(fails, "read") != 0 || wanted == NULL ||
+        (from != NULL && end <= atoll(from)) || (to != NULL && at >= atoll(to)))
+        return false;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0)
+        return false;
+    path[length] = '\0';
+    if (strncmp(name_of(path), wanted, strlen(wanted)) != 0)
+        return false;
+    errno = atoi(getenv("FAIL_ERROR"));
+    return true;
+}
+
+ssize_t read(int fd, void *bytes, size_t count) {
+    const off_t at = getenv("FAIL_CALL") == NULL ? 0 : lseek(fd, 0, SEEK_CUR);
+    return read_fails(fd, at, at + (off_t)count) ? -1 : NEXT(read)(fd, bytes, count);
+}
+
+ssize_t pread(int fd, void *bytes, size_t count, off_t at) {
+    return read_fails(fd, at, at + (off_t)count) ? -1 : NEXT(pread)(fd, bytes, count, at);
+}
+
+ssize_t preadv(int fd, const struct iovec *buffers, int count, off_t at) {
+    off_t end = at;
+    for (int i = 0; i < count; i++)
+        end += (off_t)buffers[i].iov_len;
+    return read_fails(fd, at, end) ? -1 : NEXT(preadv)(fd, buffers, count, at);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),

@@ -6,6 +6,7 @@ looked. Needs the library look_at as its last argument."""
 import collections
 import errno
 import fcntl
+import itertools
 import json
 import os
 import resource
@@ -240,6 +241,62 @@ def places_that_fail():
             check(f"cannot open {shard(s.files[0], 1)}: Stale file handle" in run.err, run.err)
 
 
+def reads_that_fail():
+    """A line for each shard that the system cannot read; without any header, the exit code is 4."""
+    eio = str(errno.EIO)
+
+    def failing(name, **more):
+        return environment(FAIL_CALL="read", FAIL_NAME=name, FAIL_ERROR=eio, **more)
+
+    def has_lines(run, names):
+        for name in names:
+            check(run.err.count(f"cannot read {name}: Input/output error") == 1, f"{name}: {run.err}")
+
+    commands = (("verify",), ("info",), ("decode", "-f"), ("repair",), ("scrub",))
+    with Folder() as s:
+        content = harness.encoded(s)
+        shards = [shard("f", i) for i in range(5)]
+        before = s.contents("f.")
+        for name in commands:
+            for what in (".",) if name == ("scrub",) else ("f", ".", *([shards] if name != ("repair",) else ())):
+                arguments = (*name, *([what] if isinstance(what, str) else what))
+                is_said(s, arguments, f"cannot read {shards[1]}: Input/output error", failing("f.gfk."))
+                has_lines(s.gfk(*arguments, env=failing("f.gfk."), expect=harness.IO), shards)
+        is_said(s, ("scrub", "--repair", "."), "Input/output error", failing("f.gfk."))
+        check(s.contents("f.") == before, "something was written")
+        for begin, end in (("0", "99999"), ("700", "99999"), ("0", "1"), ("700", "701")):  # one header, or one block
+            env = failing(shards[1], FAIL_FROM=begin, FAIL_TO=end)
+            for name, code in ((("verify",), harness.DAMAGED), (("info",), harness.OK), (("decode", "-f"), harness.OK),
+                               (("scrub",), harness.DAMAGED)):
+                if name[0] == "info" and end == "701":  # it reads headers only
+                    continue
+                run = s.gfk(*name, ".", env=env, expect=code)
+                has_lines(run, shards[1:2])
+                if name[0] in ("verify", "info"):
+                    check("the system said: Input/output error" in run.text, run.text)
+                run = s.gfk(*name, "--json", ".", env=env, expect=code)
+                check(any("Input/output error" in m for m in run.json()["messages"]), run.text)
+            check(s.read("f") == content, "decode")
+        has_lines(s.gfk("repair", ".", env=failing(shards[3])), shards[3:4])
+        check(s.contents("f.") == before, "what repair wrote")
+        for index in (1, 2, 4):  # two are left
+            os.unlink(s / shards[index])
+        has_lines(s.gfk("verify", "f", env=failing(shards[3]), expect=harness.UNRECOVERABLE), shards[3:4])
+        os.unlink(s / shards[0])
+        os.rename(s / shards[3], s / "renamed")
+        for name in ("verify", "info", "decode"):
+            for call in ("read", "open"):
+                is_said(s, (name, "renamed"), "cannot read renamed: Input/output error",
+                        environment(FAIL_CALL=call, FAIL_NAME="renamed", FAIL_ERROR=eio))
+    with Folder() as s:
+        harness.encoded(s)
+        for i in range(1, 5):
+            os.unlink(s / shard("f", i))
+        for name in commands:  # the system cannot open the only shard
+            is_said(s, (*name, "."), f"cannot open {shard('f', 0)}: Input/output error",
+                    environment(FAIL_CALL="open", FAIL_NAME=shard("f", 0), FAIL_ERROR=eio))
+
+
 def no_memory_of_the_system():
     """The system has no memory for a call: the shard is not lost, and the exit code is 7."""
     with Folder() as s:
@@ -255,6 +312,31 @@ def no_memory_of_the_system():
                                                 FAIL_ERROR=str(errno.ENOMEM)))
                     check("out of memory" in run.err + run.text, f"{run.text} {run.err}")
         check(s.contents() == before, "something was written")
+    for arguments in (("decode", "-f", "."), ("decode", "-f", "f"), ("decode", "-o", "out", "f"), ("repair", "."),
+                      ("verify", shard("f", 0)), ("scrub", "."), ("scrub", "--repair", "."), ("encode", "-f", "f"),
+                      ("encode", "-f", "-k2", "-m1", "f")):
+        for call in ("look", "open"):
+            for at in itertools.count(0):  # no call, and then each call of the run
+                with Folder() as s:
+                    harness.encoded(s)
+                    os.unlink(s / shard("f", 1))
+                    harness.flip(s / shard("f", 2), 5)
+                    log = s.path + ".log"
+                    env = environment(FAIL_CALL=call, FAIL_AT=str(at), FAIL_ERROR=str(errno.ENOMEM), LOOK_LOG=log)
+                    run = s.gfk(*arguments, env=env, expect=None)
+                    with open(log, encoding="utf-8") as file:
+                        count = sum(line.startswith(call) for line in file)
+                    os.unlink(log)
+                    if at == 0:
+                        normal = run.code
+                        continue
+                    if count < at:
+                        break
+                    if run.code == harness.INTERNAL:
+                        check("out of memory" in run.err, f"{arguments}: {call} {at}: {run.err}")
+                    else:  # it does without what the call was for
+                        check(run.code == normal and "Cannot allocate" not in run.err,
+                              f"{arguments}: {call} {at}: {run.code} {run.err}")
 
 
 def shards_that_encode_cannot_remove():
@@ -328,6 +410,14 @@ def long_paths():
         s.gfk("scrub", ".", expect=harness.DAMAGED)
         run = s.gfk("scrub", "--repair", ".")
         check("1 repaired" in run.text and len(os.listdir(deep)) == 2, run.text)
+        for call in ("look", "open"):  # the path is cut, the reason is not
+            env = environment(FAIL_CALL=call, FAIL_NAME=shard(s.files[0], 0), FAIL_ERROR=str(errno.EIO))
+            run = s.gfk("scrub", ".", env=env, expect=(harness.DAMAGED, harness.IO))
+            line = run.err.splitlines()[0]
+            check(f"...{'n' * 99}" in line.replace("/", "") and line.endswith(": Input/output error") and
+                  3000 < len(line) < 4200, run.err)
+            run = s.gfk("scrub", "--json", ".", env=env, expect=(harness.DAMAGED, harness.IO))
+            check('Input/output error"]' in run.text, run.text)
         os.close(deep)
 
 
@@ -589,7 +679,7 @@ def pipes_do_not_hang():
 
 
 harness.main(each_file_and_folder_once, encode_lists_once, threads_start_once, calls_grow_with_the_sets, processor_time,
-             few_descriptors, places_that_fail, folders_that_may_be_read_but_not_entered, deep_folders, long_paths,
+             few_descriptors, places_that_fail, reads_that_fail, folders_that_may_be_read_but_not_entered, deep_folders, long_paths,
              inputs_are_not_replaced, damaged_shards_are_not_replaced, shards_that_encode_cannot_remove,
              no_memory_of_the_system,
              a_folder_becomes_a_link, a_lock_of_somebody_else, pipes_do_not_hang)

@@ -98,7 +98,7 @@ static int measure(const tool_options *o, const char *file, gfk_calibration *c) 
         desc.device_count = 1;
     }
     if (!make_folders(file))
-        return fail(TOOL_IO, "cannot make the folder of %s: %s", file, strerror(errno));
+        return fail_for(errno, "make the folder of", file);
     const gfk_status status = gfk_calibrate(&desc, file, c);
     if (status == GFK_STATUS_SUCCESS)
         return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which files are one set, by their headers, and which sets the arguments mean. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -386,7 +387,12 @@ static int find_in_item(shard_item *item) {
     candidates list = {0};
     int code = 0;
     for (shard_source *s = item->files; s != NULL && code == 0; s = s->next_of_item) {
-        if (!lacks_set(s) || s->identified || item->set_count == 0 || shard_source_open(s) != 0)
+        if (!lacks_set(s) || s->identified || item->set_count == 0)
+            continue;
+        const int error = shard_source_open(s);
+        if (error == ENOMEM)
+            code = no_memory();
+        if (error != 0)
             continue;
         if (list.all == NULL) {
             code = candidates_open(&list, item->set_count);

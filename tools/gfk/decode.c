@@ -48,7 +48,7 @@ static bool write_data(int fd, const uint8_t *bytes, size_t count, uint64_t offs
 /* A length that the system does not permit is the set's fault. */
 static int write_failed(const decoding *d) {
     d->set->refused = errno == EFBIG ? SIZE_REFUSED : NOT_REFUSED;
-    return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
+    return fail_for(errno, "write", d->output);
 }
 
 static int write_batch(const batch *b, void *context) {
@@ -140,11 +140,14 @@ static int find_shard(const decoding *d, const file_place *place, bool *is_shard
     struct stat status;
     shard_source file;
     const char *const name = path_name(place->path);
-    const shard_source *const known = inventory_find(d->set->all, place->in, name);
+    shard_source *known = NULL;
+    int code = inventory_find(d->set->all, place->in, name, &known);
     *is_shard = known != NULL && (known->identified || known->set == d->set);
-    if (known != NULL || fstatat(folder_fd(place->in), name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-        return 0;
-    int code = shard_source_read(&file, place->in, name, &status);
+    if (code != 0 || known != NULL)
+        return code;
+    if (fstatat(folder_fd(place->in), name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? 0 : fail_for(errno, "look at", place->path);
+    code = shard_source_read(&file, place->in, name, &status);
     if (code == 0)
         code = is_of_set(d, &file, is_shard);
     shard_source_close(&file);
@@ -162,7 +165,7 @@ static int check_free(const file_place *place, void *context) {
     if (error == ENOENT)
         return 0;
     if (error != 0 && error != ELOOP)
-        return fail(TOOL_IO, "cannot look at %s: %s", place->path, strerror(error));
+        return fail_for(error, "look at", place->path);
     if (error == 0 && S_ISDIR(status.st_mode))
         return fail(TOOL_IO, "%s is a folder", place->path);
     if (error == 0 && !S_ISREG(status.st_mode)) /* renaming would replace a device */
@@ -237,11 +240,7 @@ static int find_output(const shard_set *set, const tool_options *o, file_place *
         error = strcmp(o->output, "-") == 0 ? 0 : folder_of(&place->in, o->output);
     else if (error == 0 && set->home == NULL)
         error = ENOENT;
-    if (error == ENOMEM)
-        return no_memory();
-    return error == 0
-               ? 0
-               : fail(TOOL_IO, "cannot open the folder of %s: %s", place->path, strerror(error));
+    return error == 0 ? 0 : fail_for(error, "open the folder of", place->path);
 }
 
 /* Lists the bytes that a partial file lacks. Such a file has zeros in their places. */

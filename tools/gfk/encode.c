@@ -50,7 +50,7 @@ static int read_step(batch *b, void *context) {
         return BATCH_END;
     const ssize_t got = read_all(e->fd, b->memory, batch_capacity_bytes(b));
     if (got < 0)
-        return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
+        return fail_for(errno, "read", e->name);
     e->ended = (size_t)got < batch_capacity_bytes(b);
     if (got == 0)
         return BATCH_END;
@@ -87,7 +87,7 @@ static int check_unchanged(const encoding *e) {
     if (!e->regular)
         return 0;
     if (fstat(e->fd, &after) != 0)
-        return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
+        return fail_for(errno, "read", e->name);
     if ((uint64_t)after.st_size != e->bytes || after.st_size != e->before.st_size ||
         after.st_mtim.tv_sec != e->before.st_mtim.tv_sec ||
         after.st_mtim.tv_nsec != e->before.st_mtim.tv_nsec)
@@ -141,7 +141,7 @@ static uint64_t default_block_bytes(uint32_t k, uint32_t m) {
 static int begin(encoding *e, const gfk_field *field, folder *home) {
     const tool_options *o = e->options;
     if (fstat(e->fd, &e->before) != 0)
-        return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
+        return fail_for(errno, "read", e->name);
     if (S_ISDIR(e->before.st_mode))
         return fail(TOOL_IO, "%s is a folder", e->name);
     e->inputs.present = (file_identity){e->before.st_dev, e->before.st_ino};
@@ -210,10 +210,8 @@ static int look(encoding *e, folder *const *to, folder *home, const char *base) 
     if (code != 0)
         return code;
     const int error = o->to.count == 0 && own == NULL ? folder_of(&own, base) : 0;
-    if (error == ENOMEM)
-        return no_memory();
     if (error != 0)
-        return fail(TOOL_IO, "cannot open the folder of %s: %s", base, strerror(error));
+        return fail_for(error, "open the folder of", base);
     for (size_t i = 0; i < (o->to.count == 0 ? 1 : o->to.count) && code == 0; i++) {
         folder *const in = o->to.count == 0 ? own : to[i];
         char *const path =
@@ -234,12 +232,10 @@ static int open_input(encoding *e, const char *path, folder *home) {
         return 0;
     }
     const int error = home == NULL ? folder_of(&home, path) : 0;
-    if (error == ENOMEM)
-        return no_memory();
     errno = error;
     e->fd = error != 0 ? -1 : folder_open_file(home, path_name(path), O_RDONLY | O_NONBLOCK, 0);
     if (e->fd < 0 || fstat(e->fd, &e->before) != 0)
-        return fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
+        return fail_for(errno, "open", path);
     if (temp_name_length(path_name(path)) != 0)
         return fail(TOOL_USAGE, "%s has the name of a temporary file of gfk; rename the file",
                     path);
@@ -300,8 +296,11 @@ static int find_inputs(input_files *inputs, folder **homes, const tool_options *
         if (error == ENOMEM)
             return no_memory();
         const int in = is_stdin || error != 0 ? -1 : folder_fd(homes[i]);
+        errno = error;
         const bool found = is_stdin ? fstat(STDIN_FILENO, &status) == 0
                                     : in >= 0 && fstatat(in, path_name(path), &status, 0) == 0;
+        if (!found && errno == ENOMEM)
+            return no_memory();
         if (found)
             inputs->all[inputs->count++] = (file_identity){status.st_dev, status.st_ino};
         if (o->output == NULL &&

@@ -240,12 +240,10 @@ int temp_create(temp_file *temp, const file_place *place) {
         const int error = create(temp, place);
         if (error == EEXIST)
             continue;
-        if (error == ENOMEM)
-            return no_memory();
         if (error == EMFILE || error == ENFILE)
             return fail_for_open_files();
         if (error != 0)
-            return fail(TOOL_IO, "cannot create %s: %s", place->path, strerror(error));
+            return fail_for(error, "create", place->path);
         /* temp_remove of another run may have removed the file before the lock was taken, or is
          * about to do so. */
         struct stat status;
@@ -258,9 +256,9 @@ int temp_create(temp_file *temp, const file_place *place) {
 
 int temp_sync(const temp_file *temp, const file_place *place, unsigned mode) {
     if (fchmod(temp->fd, mode) != 0 && errno != EPERM) /* EPERM: no permissions to set */
-        return fail(TOOL_IO, "cannot set the mode of %s: %s", place->path, strerror(errno));
+        return fail_for(errno, "set the mode of", place->path);
     if (fsync(temp->fd) != 0)
-        return fail(TOOL_IO, "cannot write %s: %s", place->path, strerror(errno));
+        return fail_for(errno, "write", place->path);
     return 0;
 }
 
@@ -272,7 +270,7 @@ int temp_commit(temp_file *temps, size_t count, const file_place *places,
     for (; done < count && code == 0; done += code == 0) {
         const int in = temps[done].in->fd;
         if (renameat(in, temps[done].name, in, path_name(places[done].path)) != 0)
-            code = fail(TOOL_IO, "cannot write %s: %s", places[done].path, strerror(errno));
+            code = fail_for(errno, "write", places[done].path);
         else
             forget(&temps[done]);
     }
@@ -280,8 +278,7 @@ int temp_commit(temp_file *temps, size_t count, const file_place *places,
         forget(&temps[i]);
     folder *const failed = code == 0 ? folders_sync(folders) : NULL;
     if (failed != NULL)
-        code =
-            fail(TOOL_IO, "cannot write the folder %s: %s", folder_path(failed), strerror(errno));
+        code = fail_for(errno, "write the folder", folder_path(failed));
     pthread_mutex_unlock(&mutex);
     return code;
 }

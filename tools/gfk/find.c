@@ -40,13 +40,10 @@ int open_folders(folder ***opened, const folder_list *folders) {
         return no_memory();
     for (size_t i = 0; i < folders->count; i++) {
         const int error = folder_open(&(*opened)[i], folders->paths[i]);
-        if (error == ENOMEM)
-            return no_memory();
         if (error == ENOTDIR)
             return fail(TOOL_IO, "%s is not a folder", folders->paths[i]);
         if (error != 0)
-            return fail(TOOL_IO, "cannot open the folder %s: %s", folders->paths[i],
-                        strerror(error));
+            return fail_for(error, "open the folder", folders->paths[i]);
         for (size_t j = 0; j < i; j++)
             if ((*opened)[i] == (*opened)[j])
                 return fail(TOOL_USAGE, "%s and %s are the same folder", folders->paths[j],
@@ -307,8 +304,11 @@ static int add_in_folder(finder *f, const argument *a) {
     shard_source *file = NULL;
     bool has = false;
     int code = 0;
-    if (a->itself == NULL && fstatat(folder_fd(a->in), name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISREG(status.st_mode))
+    const bool there =
+        a->itself == NULL && fstatat(folder_fd(a->in), name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    if (a->itself == NULL && !there && errno == ENOMEM)
+        return no_memory();
+    if (there && S_ISREG(status.st_mode))
         code = inventory_read(f->all, a->in, name, NULL, &file);
     if (code == 0 && file != NULL && file->identified)
         return add_file(f, a->in, path, file);
@@ -320,6 +320,11 @@ static int add_in_folder(finder *f, const argument *a) {
         return add_root(f, a->itself, false);
     if (!has && shard_name_parse(name, strlen(name), &length, &index))
         return add_file(f, a->in, path, file);
+    if (!has && file != NULL && shard_error_is_of_system(file->error)) { /* a shard, perhaps */
+        inventory_report(f->all, TOOL_IO, "cannot read %s: %s", path,
+                         shard_error_text(file->error));
+        return 0;
+    }
     return add_base(f, a->in, a->text);
 }
 

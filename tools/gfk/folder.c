@@ -454,8 +454,7 @@ int folders_lock(folder_locks *locks, folder *const *folders, size_t count, bool
     for (size_t i = 0; i < count && code == 0; i++) {
         if (folder_fd(sorted[i]) < 0) {
             if (exclusive)
-                code = fail(TOOL_IO, "cannot open the folder %s: %s", folder_path(sorted[i]),
-                            strerror(errno));
+                code = fail_for(errno, "open the folder", folder_path(sorted[i]));
             continue;
         }
         sorted[locks->count++] = sorted[i];

@@ -355,11 +355,12 @@ int inventory_take_base(inventory *all, folder *in, const char *base, shard_item
     return code == 0 ? for_base(all, in, base, false, &b) : code;
 }
 
-shard_source *inventory_find(const inventory *all, folder *in, const char *name) {
+int inventory_find(const inventory *all, folder *in, const char *name, shard_source **found) {
     struct stat status;
     const int at = folder_fd(in);
-    return at >= 0 && fstatat(at, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? known(all, &status)
-                                                                           : NULL;
+    const bool there = at >= 0 && fstatat(at, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    *found = there ? known(all, &status) : NULL;
+    return !there && errno == ENOMEM ? no_memory() : 0;
 }
 
 int inventory_add_written(inventory *all, shard_set *set, const file_place *written) {

@@ -65,7 +65,7 @@ int inventory_take_base(inventory *all, folder *in, const char *base, shard_item
 
 /* The file with this name in a folder now, if it was found; NULL if another file or none is
  * there. */
-shard_source *inventory_find(const inventory *all, folder *in, const char *name);
+int inventory_find(const inventory *all, folder *in, const char *name, shard_source **found);
 
 /* Adds a shard that the command has written, so that the work on other sets knows whose it is. */
 int inventory_add_written(inventory *all, shard_set *set, const file_place *written);

@@ -61,10 +61,13 @@ static int check_place(const file_place *place, void *context) {
     if (error == ELOOP)
         return fail_for_closed(place->path, error);
     if (error != 0)
-        return fail(TOOL_IO, "cannot look at %s: %s", place->path, strerror(error));
+        return fail_for(error, "look at", place->path);
     if (!S_ISREG(status.st_mode))
         return fail_for_irregular(place, &status);
-    const shard_source *there = inventory_find(r->set->all, place->in, path_name(place->path));
+    shard_source *there = NULL;
+    const int code = inventory_find(r->set->all, place->in, path_name(place->path), &there);
+    if (code != 0)
+        return code;
     if (there == NULL && r->set->searched)
         return RUN_AGAIN;
     if ((there != NULL && there->set == r->set) || r->options->force)
@@ -150,12 +153,16 @@ static int find_taken(const repairing *r, const disk *d, size_t index, bool *tak
     if (name == NULL)
         return no_memory();
     struct stat status;
-    const shard_source *const there = inventory_find(r->set->all, d->base->in, name);
-    *taken = there != NULL ? there->set != r->set
-                           : place_look(&(file_place){d->base->in, name}, &status) == 0 &&
-                                 S_ISDIR(status.st_mode);
+    shard_source *there = NULL;
+    int code = inventory_find(r->set->all, d->base->in, name, &there);
+    const int error =
+        code == 0 && there == NULL ? place_look(&(file_place){d->base->in, name}, &status) : 0;
+    if (error == ENOMEM)
+        code = no_memory();
+    *taken =
+        there != NULL ? there->set != r->set : code == 0 && error == 0 && S_ISDIR(status.st_mode);
     free(name);
-    return 0;
+    return code;
 }
 
 /* The folder for a missing shard: the one with the fewest shards; of several, the one whose shards
@@ -225,9 +232,9 @@ static int add_displaced(repairing *r) {
         again = false;
         for (size_t i = 0; i < r->set->count && code == 0; i++) {
             const file_place *const place = &r->places[i];
-            const shard_source *const there =
-                r->wanted[i] ? inventory_find(r->set->all, place->in, path_name(place->path))
-                             : NULL;
+            shard_source *there = NULL;
+            if (r->wanted[i])
+                code = inventory_find(r->set->all, place->in, path_name(place->path), &there);
             if (there == NULL || there->set != r->set)
                 continue;
             const size_t index = there->header.index;

@@ -222,9 +222,34 @@ void progress_end(void) {
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
+enum { LINE_BYTES = 4096 };
+
+static bool is_inside(char byte) { /* of a UTF-8 sequence */
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Writes a text. If the text is too long, "..." takes the place of its middle, where the path is: the
+ * reason stands at the end. */
+static void compose(char *line, size_t room, const char *format, va_list arguments) {
+    va_list again;
+    char *whole = NULL;
+    va_copy(again, arguments);
+    const int length = vsnprintf(line, room, format, arguments);
+    if (length >= (int)room && vasprintf(&whole, format, again) == length) {
+        size_t begin = room / 2, end = (size_t)length - room / 2 + sizeof "...";
+        while (begin != 0 && is_inside(whole[begin]))
+            begin--;
+        while (is_inside(whole[end]))
+            end++;
+        snprintf(line, room, "%.*s...%s", (int)begin, whole, whole + end);
+        free(whole);
+    }
+    va_end(again);
+}
+
 static void message(const char *kind, const char *format, va_list arguments) {
-    char line[4096];
-    vsnprintf(line, sizeof line, format, arguments);
+    char line[LINE_BYTES];
+    compose(line, sizeof line, format, arguments);
     pthread_mutex_lock(&mutex);
     if (report_as_json) {
         add_string(&messages, line);
@@ -248,6 +273,11 @@ int no_memory(void) {
     return fail(TOOL_INTERNAL, "out of memory");
 }
 
+int fail_for(int error, const char *what, const char *path) {
+    return error == ENOMEM ? no_memory()
+                           : fail(TOOL_IO, "cannot %s %s: %s", what, path, strerror(error));
+}
+
 void warn(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -261,10 +291,10 @@ static int by_text(const void *a, const void *b) {
 
 void warn_once(const char *format, ...) {
     static void *said; /* a tree of tsearch */
-    char line[4096];
+    char line[LINE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    compose(line, sizeof line, format, arguments);
     va_end(arguments);
     if (!report_as_json && tfind(line, &said, by_text) != NULL)
         return;
@@ -277,10 +307,10 @@ void warn_once(const char *format, ...) {
 void say(const char *format, ...) {
     if (report_as_json || report_quiet)
         return;
-    char line[8192];
+    char line[2 * LINE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    compose(line, sizeof line, format, arguments);
     va_end(arguments);
     disarm(line);
     puts(line);

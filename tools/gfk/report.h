@@ -31,6 +31,8 @@ extern bool report_on_stderr; /* standard output carries a file, and no report *
 int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The message about memory. Returns TOOL_INTERNAL. */
 int no_memory(void);
+/* "cannot WHAT PATH: the system's reason", TOOL_IO; TOOL_INTERNAL if the system had no memory. */
+int fail_for(int error, const char *what, const char *path);
 /* warn: reports a problem that does not stop the work, in the same places. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* warn_once: warns, but without --json never twice in the same words: each object of JSON has all

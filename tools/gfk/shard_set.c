@@ -68,7 +68,6 @@ static int assign(shard_set *set) {
 
 /* Opens a file. *full: too many files are open. */
 static int open_member(shard_source *s, bool *full) {
-    s->error = 0;
     const int error = shard_source_open(s);
     *full = error == EMFILE || error == ENFILE;
     if (error == ENOMEM)
@@ -153,10 +152,24 @@ static void warn_of_set(const shard_set *set, const shard_source *s) {
          first == NULL ? set->base : first->path, changed(&set->header, mine));
 }
 
-static void warn_of_file(shard_set *set, const shard_source *s) {
+static void warn_of_error(shard_source *s) {
+    if (!s->told)
+        warn("cannot read %s: %s", s->path, shard_error_text(s->error));
+    s->told = true;
+}
+
+void shard_set_warn_of_errors(shard_set *set) {
+    for (shard_source *s = set->members; s != NULL; s = s->next_of_set)
+        if (s->error != 0)
+            warn_of_error(s);
+}
+
+static void warn_of_file(shard_set *set, shard_source *s) {
     if (s->unreadable) {
         if (s->named)
             warn("cannot open %s: %s", s->path, shard_error_text(s->error));
+    } else if (s->error != 0 && (s->set == NULL || s->set == set)) {
+        warn_of_error(s);
     } else if (s->set == NULL && !s->temp) {
         if (set->count != 0)
             warn("%s %s", s->path,
@@ -178,7 +191,7 @@ static void warn_of_others(shard_set *set) {
             continue;
         for (size_t j = 0; j < item->others.count; j++)
             warn_once("%s", item->others.paths[j]);
-        for (const shard_source *s = item->files; s != NULL; s = s->next_of_item)
+        for (shard_source *s = item->files; s != NULL; s = s->next_of_item)
             warn_of_file(set, s);
     }
 }
@@ -186,18 +199,19 @@ static void warn_of_others(shard_set *set) {
 /* Says why an item is no set. */
 static int fail_without_header(shard_set *set) {
     const shard_item *const item = set->items[0];
-    bool readable = false;
+    bool readable = false, failed = false;
     for (size_t i = 0; i < item->notes.count; i++)
         fail(TOOL_IO, "%s", item->notes.paths[i]);
     for (size_t i = 0; i < item->others.count; i++)
         fail(TOOL_IO, "%s", item->others.paths[i]);
     if (item->bases.count == 0 && !item->is_file)
         return TOOL_IO;
-    for (const shard_source *s = item->files; s != NULL; s = s->next_of_item) {
-        readable = readable || !s->unreadable;
+    for (shard_source *s = item->files; s != NULL; s = s->next_of_item) {
+        readable = readable || s->error == 0;
+        failed = failed || shard_error_is_of_system(s->error);
         warn_of_file(set, s);
     }
-    return fail(TOOL_UNRECOVERABLE,
+    return fail(failed ? TOOL_IO : TOOL_UNRECOVERABLE,
                 readable              ? "no file has an intact header of a shard of %s"
                 : item->files != NULL ? "no shard of %s can be read"
                                       : "there are no shards of %s",

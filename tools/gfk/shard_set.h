@@ -34,6 +34,7 @@ typedef struct shard_source {
     bool unreadable;  /* the file cannot be opened: only the members of its name, error and, where
                             known, device and inode are set */
     atomic_int error; /* error of a failed open or read; 0: none */
+    bool told;        /* a message has the error */
     shard_header header; /* complete if head or tail; otherwise only set_id and index, if known */
     struct shard_source *next; /* another source of the same shard */
 
@@ -160,6 +161,10 @@ void shard_source_close(shard_source *source);
 /* How many of `files` further files may be open at once; 1 or more. */
 size_t shard_source_room(size_t files);
 const char *shard_error_text(int error);
+/* True if the system failed to open or to read a file; false for a link, a pipe or a folder. */
+bool shard_error_is_of_system(int error);
+/* Says once for each file of the set that the system failed to read it. */
+void shard_set_warn_of_errors(shard_set *set);
 /* The first byte from an offset on that is not in a hole of the file; source->bytes if there is
  * none. The file is open. No header is in a hole, because a hole holds zeros. */
 uint64_t shard_source_data(const shard_source *source, uint64_t offset);

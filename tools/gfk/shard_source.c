@@ -122,6 +122,10 @@ const char *shard_error_text(int error) {
                                 : strerror(error);
 }
 
+bool shard_error_is_of_system(int error) {
+    return error > 0 && error != ELOOP;
+}
+
 static size_t open_sources;
 
 size_t shard_source_room(size_t files) {

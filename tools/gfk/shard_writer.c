@@ -32,7 +32,7 @@ int shard_writer_add(shard_writer *writer, size_t index, folder *in, char *path)
 }
 
 static int failed(const char *path) {
-    return fail(TOOL_IO, "cannot write %s: %s", path, strerror(errno));
+    return fail_for(errno, "write", path);
 }
 
 int shard_writer_write(shard_writer *writer, const batch *b) {
@@ -237,8 +237,12 @@ static int check_places(const shard_writer *writer, const inventory *now, bool f
             continue;
         if (error == 0 && !S_ISREG(status.st_mode))
             return fail_for_irregular(place, &status);
-        const shard_source *const s =
-            error == 0 ? inventory_find(now, place->in, path_name(place->path)) : NULL;
+        shard_source *s = NULL;
+        const int code = error == ENOMEM ? no_memory()
+                         : error == 0 ? inventory_find(now, place->in, path_name(place->path), &s)
+                                      : 0;
+        if (code != 0)
+            return code;
         if (!force && (s == NULL || s->unreadable))
             return fail(TOOL_EXISTS, "%s exists and cannot be read; --force replaces it",
                         place->path);

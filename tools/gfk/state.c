@@ -47,6 +47,8 @@ static int work_on(shard_set *set, bool opened, const tool_options *o, set_work 
     if (code != 0)
         return code;
     code = work(set, o, outcome);
+    if (code != RUN_AGAIN)
+        shard_set_warn_of_errors(set);
     if (code != 0 && code != RUN_AGAIN)
         warn_of_unnamed(set);
     shard_set_close(set);
