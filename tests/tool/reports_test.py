@@ -142,7 +142,7 @@ def json_for_machines():
                 for arguments in (("--json", *wrong, *output, "f"), (*wrong, "--json", *output, "f"),
                                   ("--json", "f", *output, *wrong), ("f", *wrong, *output, "--json")):
                     run = folder.gfk("decode", *arguments, expect=harness.USAGE)
-                    check(run.out == b"" and run.err, f"{arguments}: {run.text}")
+                    check(run.out == b"" and json.loads(run.err)["exit"] == 2, f"{arguments}: {run.text} {run.err}")
         run = folder.gfk("repair", "--json", "f").json()
         check(run["repaired"] == 2, run)
         lines = folder.gfk("encode", "--json", "-k3", "-m2", "--block-size", "1K", "f", "none", "f",
@@ -153,6 +153,17 @@ def json_for_machines():
         check(run.json()["exit"] == 3 and run.json()["messages"] and run.err == "", run.err)
         run = folder.gfk("encode", "--json", "-k0", "f", expect=harness.USAGE)
         check(run.json()["exit"] == 2, "a wrong command line")
+        for name in ("encode", "decode", "verify", "repair", "scrub", "info", "methods", "calibrate", "advise"):
+            for wrong in (("--frob",), ("-Z",), ("-qZ",), ("--quiet=1",), ("--json=1",), ("-k", "0"), ("-k",),
+                          ("--memory=x",), ("--memory", "x"), ("--memory",), ("--backend", "none")):
+                for arguments in ((*wrong, "--json", "f"), ("--json", *wrong, "f"), ("f", *wrong, "--js"),
+                                  ("f", "--json", *wrong)):
+                    run = folder.gfk(name, *arguments, expect=harness.USAGE)
+                    line = run.json()
+                    check((line["command"], line["exit"], len(line["messages"])) == (name, 2, 1) and run.err == "" and
+                          run.out.count(b"\n") == 1, f"{name} {arguments}: {run.text} {run.err}")
+            run = folder.gfk(name, "--frob", "--", "--json", expect=harness.USAGE)
+            check(run.out == b"" and run.err.startswith("gfk: unknown option --frob"), "no option --json")
         kernels = gfk("methods", "--json").json()["kernels"]
         check(len(kernels) > 60 and all(k["available"] or k["reason"] for k in kernels), "methods")
         strange = b'a"b\\c\x01\xff\xc3\xa4.txt'
