@@ -250,18 +250,20 @@ static int check(restore *r, batch *b, size_t stripe) {
     return code == 0 && (cleared || !matches) ? trust_data(r, b, stripe) : code;
 }
 
-/* Adds the paths of the shards that are not suspected. */
+/* Adds the paths of the shards that are not suspected, as words of a shell. */
 static void add_choice(const restore *r, char *text, size_t room) {
     size_t length = strlen(text);
     for (size_t i = 0; i < r->set->count; i++) {
         if (r->set->shards[i] == NULL || r->suspected[i])
             continue;
-        const int more = snprintf(text + length, room - length, " %s", r->set->shards[i]->path);
-        if (more < 0 || (size_t)more + sizeof " ..." >= room - length) {
+        if (room - length <= sizeof "  ..." ||
+            !shell_word(r->set->shards[i]->path, text + length + 1,
+                        room - length - sizeof "  ...")) {
             strcpy(text + length, " ...");
             return;
         }
-        length += (size_t)more;
+        text[length] = ' ';
+        length += strlen(text + length);
     }
 }
 
