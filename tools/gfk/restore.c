@@ -453,7 +453,8 @@ static int restore_stripes(restore *r) {
     const restore_options *o = r->options;
     int code = 0;
     const uint64_t stripes = stripe_count(header);
-    r->next = finder_next(&r->finder, r->next, r->options->partial ? 1 : r->set->header.k);
+    if (stripes != 0)
+        r->next = finder_next(&r->finder, 0, r->options->partial ? 1 : r->set->header.k);
     if (r->next < stripes)
         code = batch_run(r->coder, header, header->file_bytes, o->memory, o->what,
                          (batch_step *const[]){read_step, code_step, write_step}, r);
