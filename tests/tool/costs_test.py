@@ -5,6 +5,7 @@ contents, a pipe in the place of a file."""
 
 import os
 import resource
+import shutil
 import struct
 import time
 
@@ -46,6 +47,38 @@ def an_empty_file_in_a_large_code():
             run = small(("encode", "-w16", "-k32768", "-m32768", *more, "g"), folder, harness.USAGE)
             check("needs --memory 8589934592 or more" in run.err, run.err)
         check(folder.shards("g") == [], "shards of a code that is too large")
+
+
+def an_empty_file_in_more_shards_than_may_be_open():
+    """The headers say all of an empty file: whatever repair writes, the file comes back."""
+    k = 700
+    for limit in (40, 256, 1024):
+        def few(limit=limit):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+        with Folder() as folder:
+            folder.write("f", b"")
+            folder.gfk("encode", "-k1", "-m1", "f")
+            for index in range(2):
+                header = promise(folder.read(shard("f", index)), k=k, m=k, w=16, polynomial=0x1100b)
+                folder.write(shard("f", index), 2 * header)
+            for lost in (range(2, 2 * k), range(0, 2 * k - 1), (5, 1000), ()):
+                for index in lost:
+                    if os.path.exists(folder / shard("f", index)):
+                        os.unlink(folder / shard("f", index))
+                folder.gfk("decode", "-f", "f", preexec_fn=few)
+                check(folder.read("f") == b"", "decode")
+                folder.gfk("verify", "f", preexec_fn=few, expect=harness.DAMAGED if lost else harness.OK)
+                folder.gfk("scrub", ".", preexec_fn=few, expect=harness.DAMAGED if lost else harness.OK)
+                run = folder.gfk("repair", "--json", "f", preexec_fn=few).json()
+                check(run["repaired"] == len(lost) and len(folder.shards("f")) == 2 * k, run["repaired"])
+                check(run["messages"] == [], run["messages"])
+            for index in range(0, 2 * k, 7):
+                shutil.copy(folder / shard("f", index), folder / f"copy {index}")
+            harness.flip(folder / shard("f", 9), 3)
+            folder.gfk("verify", "f", preexec_fn=few, expect=harness.DAMAGED)
+            folder.gfk("scrub", "--repair", ".", preexec_fn=few)
+            check(folder.temps() == [], "temporary files")
 
 
 def a_large_code_in_many_small_files():
@@ -258,7 +291,7 @@ def a_pipe_as_calibration():
         check("is not a regular file" in run.err, run.err)
 
 
-harness.main(an_empty_file_in_a_large_code, a_large_code_in_many_small_files, a_part_of_a_large_code,
+harness.main(an_empty_file_in_a_large_code, an_empty_file_in_more_shards_than_may_be_open, a_large_code_in_many_small_files, a_part_of_a_large_code,
              holes, holes_in_one_shard, shards_without_headers, garbage_in_too_many_blocks,
              copies_and_sets_of_one_name, sets_and_damaged_files_of_one_name,
              sets_that_want_one_name, a_pipe_as_calibration)

@@ -6,9 +6,12 @@ import base64
 import json
 import os
 import re
+import struct
+import subprocess
 
 import harness
-from harness import Folder, check, encoded, environment, gfk, shard
+import xxh3
+from harness import BLOCK_HEADER, HEADER, Folder, check, encoded, environment, gfk, shard
 
 harness.parser.add_argument("kill_at", help="the library that kills, here for its slow calls")
 
@@ -142,7 +145,7 @@ def json_for_machines():
                 for arguments in (("--json", *wrong, *output, "f"), (*wrong, "--json", *output, "f"),
                                   ("--json", "f", *output, *wrong), ("f", *wrong, *output, "--json")):
                     run = folder.gfk("decode", *arguments, expect=harness.USAGE)
-                    check(run.out == b"" and run.err, f"{arguments}: {run.text}")
+                    check(run.out == b"" and json.loads(run.err)["exit"] == 2, f"{arguments}: {run.text} {run.err}")
         run = folder.gfk("repair", "--json", "f").json()
         check(run["repaired"] == 2, run)
         lines = folder.gfk("encode", "--json", "-k3", "-m2", "--block-size", "1K", "f", "none", "f",
@@ -153,6 +156,17 @@ def json_for_machines():
         check(run.json()["exit"] == 3 and run.json()["messages"] and run.err == "", run.err)
         run = folder.gfk("encode", "--json", "-k0", "f", expect=harness.USAGE)
         check(run.json()["exit"] == 2, "a wrong command line")
+        for name in ("encode", "decode", "verify", "repair", "scrub", "info", "methods", "calibrate", "advise"):
+            for wrong in (("--frob",), ("-Z",), ("-qZ",), ("--quiet=1",), ("--json=1",), ("-k", "0"), ("-k",),
+                          ("--memory=x",), ("--memory", "x"), ("--memory",), ("--backend", "none")):
+                for arguments in ((*wrong, "--json", "f"), ("--json", *wrong, "f"), ("f", *wrong, "--js"),
+                                  ("f", "--json", *wrong)):
+                    run = folder.gfk(name, *arguments, expect=harness.USAGE)
+                    line = run.json()
+                    check((line["command"], line["exit"], len(line["messages"])) == (name, 2, 1) and run.err == "" and
+                          run.out.count(b"\n") == 1, f"{name} {arguments}: {run.text} {run.err}")
+            run = folder.gfk(name, "--frob", "--", "--json", expect=harness.USAGE)
+            check(run.out == b"" and run.err.startswith("gfk: unknown option --frob"), "no option --json")
         kernels = gfk("methods", "--json").json()["kernels"]
         check(len(kernels) > 60 and all(k["available"] or k["reason"] for k in kernels), "methods")
         strange = b'a"b\\c\x01\xff\xc3\xa4.txt'
@@ -192,6 +206,42 @@ def json_for_machines():
         check("file       a?b??2J?2J\u00a0\u20ac, 1 byte, " in run.text, run.out)
 
 
+def hints_are_commands():
+    """A shell runs a suggested command as gfk means it, whatever the file's name is."""
+    length = 512
+    for name in ("plain/._-+,:=@%", "my file", "$(touch pwned)", "`touch pwned`", "it's", "'; touch pwned; '", "-o",
+                 "-o x", "a\\b", "#", "~", "*", "\u00e4", "a&b|c>pwned"):
+        with Folder() as s:
+            os.mkdir(s / "plain")
+            os.mkdir(s / "bin")
+            os.symlink(harness.options.tool, s / "bin/gfk")
+            content = harness.rng.randbytes(5000)
+            s.write(name, content)
+            s.gfk("encode", "-k3", "-m2", "--block-size", length, "--", name)
+            os.unlink(s / name)
+            path = s / shard(name, 1)
+            block = bytearray(s.read(shard(name, 1))[HEADER:HEADER + BLOCK_HEADER + length])
+            block[BLOCK_HEADER] ^= 1
+            struct.pack_into("<Q", block, 48, xxh3.hash64(bytes(block[BLOCK_HEADER:])))
+            struct.pack_into("<Q", block, 56, xxh3.hash64(bytes(block[:56])))
+            harness.overwrite(path, HEADER, block)
+
+            def follow(hint):
+                run = subprocess.run(["sh", "-c", hint], cwd=s.path, capture_output=True, check=False,
+                                     env=dict(os.environ, PATH=s / "bin:" + os.environ["PATH"]))
+                check("pwned" not in s.names(), hint)
+                return run
+
+            run = s.gfk("verify", "--", name, expect=harness.UNRECOVERABLE)
+            hint = re.search("such as: (gfk decode .*)\n", run.err).group(1)
+            check(follow(hint).returncode == harness.OK and s.read(name) == content, hint)
+            check(name[:5] != "plain" or hint.count("'") == 0, hint)
+            run = s.gfk("verify", "--", shard(name, 0), expect=harness.UNRECOVERABLE)
+            hint = re.search("(gfk verify .*) reads all shards of ", run.err).group(1)
+            run = follow(hint)
+            check(run.returncode == harness.UNRECOVERABLE and b"5 of 5 shards" in run.stdout, f"{hint}: {run.stderr}")
+
+
 def progress_on_a_terminal_alone():
     with Folder() as folder:
         name = "f\x1b[2J\n"
@@ -209,4 +259,4 @@ def progress_on_a_terminal_alone():
 
 
 harness.main(wrong_command_lines, errors_name_what_is_wrong, singular_and_plural,
-             json_for_machines, progress_on_a_terminal_alone)
+             json_for_machines, hints_are_commands, progress_on_a_terminal_alone)

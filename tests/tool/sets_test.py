@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several sets in one command, and a tree of folders."""
 
+import itertools
 import json
 import os
 import shutil
@@ -196,6 +197,48 @@ def links():
         s.gfk("verify", *[shard("a", i) for i in range(N)])
 
 
+def the_order_of_arguments():
+    """A base, a shard and the folder of both name one set in any order."""
+    with Folder() as s:
+        for name in ("d", "e"):
+            os.mkdir(s / name)
+        for name in ("f", "d/g", "spread"):
+            s.write(name, harness.rng.randbytes(5000))
+        s.gfk("encode", "-k3", "-m2", "--block-size", "512", "f", "d/g")
+        s.gfk("encode", "-k3", "-m2", "--block-size", "512", "--to", "d,e", "spread")
+        for index in range(5):
+            os.link(s / shard("f", index), s / f"d/any{index}")
+            os.unlink(s / f"d/any{index}") if index != 2 else os.unlink(s / shard("f", index))
+        os.rename(s / "d/any2", s / "any2")
+        cases = (("f", "."), (shard("f", 0), "."), ("any2", "."), (shard("f", 0), "f"), (shard("f", 0), "f", "."),
+                 ("d/g", "d", "e"), ("d/" + shard("g", 0), "d", "e"), ("d/spread", "e/spread", "e", "d"),
+                 ("d/" + shard("spread", 0), "e/" + shard("spread", 1), "d", "e"))
+        for arguments in cases:
+            for command in (("verify",), ("repair",), ("decode", "-f"), ("info",)):
+                found = set()
+                for order in itertools.permutations(arguments):
+                    run = s.gfk(*command, "--json", *order)
+                    lines = map(json.loads, run.text.splitlines())
+                    found.add(tuple(sorted((r.get("set") or r["output"], len(r["messages"]),
+                                            sum(one["state"] == "ok" for one in r.get("shards", ())))
+                                           for r in lines)))
+                check(len(found) == 1, f"{command} {arguments}: {found}")
+                ok = {one[2] for one in found.pop()}
+                check(ok == ({0} if command[0] == "decode" else {5}), f"{command} {arguments}: {ok}")
+        check(s.temps() == [] and len(s.shards("g", "d")) == 5, s.names())
+    with Folder() as s:  # scrub: of folders in each other
+        os.makedirs(s / "a/b/c")
+        s.write("a/b/c/f", b"x")
+        s.gfk("encode", "-k3", "-m2", "a/b/c/f")
+        for order in itertools.permutations((".", "a", "a/b", "a/b/c")):
+            run = s.gfk("scrub", *order)
+            check(run.err == "" and run.text.count("ok  ") == 1, f"{order}: {run.err}")
+        os.mkdir(s / "empty")
+        for order in (("empty", "a", "empty"), ("a", "empty", "empty")):
+            run = s.gfk("scrub", *order, expect=harness.UNRECOVERABLE)
+            check(run.err.count("no shards in the folder empty") == 1, run.err)
+
+
 def sets_of_the_same_name():
     """Only what has the same set id is one set."""
     with Sets() as s:
@@ -284,5 +327,5 @@ def too_few_permissions():
 
 
 harness.main(several_bases_and_folders, a_base_comes_before_a_folder, the_worst_code, a_tree,
-             files_that_are_named_like_shards, renamed_in_a_tree, links, sets_of_the_same_name, folders_named_like_shards,
+             files_that_are_named_like_shards, renamed_in_a_tree, links, the_order_of_arguments, sets_of_the_same_name, folders_named_like_shards,
              inputs_without_a_name, only_some_shards_are_named, too_few_permissions)

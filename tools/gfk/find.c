@@ -22,6 +22,7 @@ typedef struct finder {
     path_list absent; /* messages about folders of --in that are not there */
     folder **empty;   /* folders without shards */
     size_t empty_count;
+    bool found;  /* the folder of an argument, or a folder below, has shards */
     bool locked; /* all folders of the arguments are locked */
 } finder;
 
@@ -95,6 +96,14 @@ static int read_item(inventory *all, shard_item *item, bool lock) {
     return code;
 }
 
+/* A base or a folder names all shards of an item of which only files were named so far. */
+static int widen(finder *f, shard_item *item, folder *in, const char *base) {
+    if (!item->is_file)
+        return 0;
+    item->is_file = false;
+    return add_bases(f, item, in, base);
+}
+
 /* ---- folders -------------------------------------------------------------------------------- */
 
 static int add_listed_item(finder *f, folder *in, const char *name, size_t length,
@@ -115,17 +124,24 @@ static int add_listed_item(finder *f, folder *in, const char *name, size_t lengt
             item->relative = relative;
             item->home = in;
         }
+    } else if (code == 0 && item->is_file) {
+        code = widen(f, item, in, base);
+        if (code == 0)
+            code = read_item(f->all, item, false);
     }
     free(base);
     return code;
 }
 
 /* Adds a file that is not named like a shard, if the file begins with the header of a shard. */
-static int add_unnamed(finder *f, folder *in, folder_entry *entry, size_t relative) {
+static int add_unnamed(finder *f, folder *in, folder_entry *entry, size_t relative, bool *shards) {
     shard_item *item = NULL;
     int code = temp_name_length(entry->name) != 0 ? 0 : inventory_take(f->all, in, entry, NULL);
-    if (code != 0 || entry->found == NULL || entry->found->item != NULL || !entry->found->head)
+    if (code != 0 || entry->found == NULL || !entry->found->head)
         return code;
+    *shards = true;
+    if (entry->found->item != NULL)
+        return 0;
     code = inventory_add_item(f->all, strdup(entry->found->path), &item);
     if (code == 0) {
         item->listed = true;
@@ -147,16 +163,18 @@ static int add_entries(finder *f, folder *in, folder_entries *list, size_t relat
         const unsigned char type = folder_entry_type(in, entry);
         if (type != DT_REG && type != DT_UNKNOWN)
             continue;
-        if (shard_entry_parse(entry->name, &base, &length, &index))
+        if (shard_entry_parse(entry->name, &base, &length, &index)) {
+            list->shards = true;
             code = add_listed_item(f, in, base, length, relative);
-        else
-            code = add_unnamed(f, in, entry, relative);
+        } else {
+            code = add_unnamed(f, in, entry, relative, &list->shards);
+        }
     }
     return code;
 }
 
-/* Reads a folder. *list is NULL if it was read as another argument. */
-static int add_folder(finder *f, folder *in, size_t relative, folder_entries **list) {
+/* Reads a folder, unless it was read as another argument: *again. */
+static int add_folder(finder *f, folder *in, size_t relative, folder_entries **list, bool *again) {
     folder_locks lock = {0};
     const size_t first = f->all->item_count;
     int error = 0;
@@ -164,12 +182,12 @@ static int add_folder(finder *f, folder *in, size_t relative, folder_entries **l
     int code = f->locked ? 0 : folders_lock(&lock, &in, 1, false);
     if (code == 0)
         code = inventory_list(f->all, in, true, list, &error);
-    if (code == 0 && (*list)->added)
-        *list = NULL;
-    else if (code == 0) {
+    *again = code == 0 && (*list)->added;
+    if (code == 0 && !*again) {
         (*list)->added = true;
         code = add_entries(f, in, *list, relative);
     }
+    f->found = f->found || (code == 0 && (*list)->shards);
     for (size_t i = first; i < f->all->item_count && code == 0; i++)
         code = read_item(f->all, f->all->items[i], false);
     folders_unlock(&lock);
@@ -207,11 +225,12 @@ static int walk_below(finder *f, folder *root, folder_entries *list, size_t rela
     while (count != 0 && code == 0) {
         const waiting next = stack[--count];
         folder *in = NULL;
+        bool again = false;
         const int error = folder_enter(&in, next.in, next.name);
         if (error == ENOMEM) {
             code = no_memory();
         } else if (error == 0) {
-            code = add_folder(f, in, relative, &list);
+            code = add_folder(f, in, relative, &list, &again);
             if (code == 0)
                 code = add_waiting(&stack, &count, in, list);
         } else if (error != ENOENT) {
@@ -238,12 +257,14 @@ static size_t root_length(const char *text) {
 static int add_root(finder *f, folder *in, bool walk) {
     folder_entries *list = NULL;
     const char *const path = folder_path(in);
-    const size_t first = f->all->item_count, before = f->all->messages;
+    const size_t before = f->all->messages;
+    bool again = false;
     const size_t relative = strcmp(path, ".") == 0 ? 0 : strlen(path) + (strcmp(path, "/") != 0);
-    int code = add_folder(f, in, relative, &list);
+    f->found = false;
+    int code = add_folder(f, in, relative, &list, &again);
     if (code == 0 && walk)
         code = walk_below(f, in, list, relative);
-    if (code == 0 && f->all->item_count == first && f->all->messages == before && list != NULL)
+    if (code == 0 && !f->found && f->all->messages == before && !again)
         f->empty[f->empty_count++] = in;
     return code;
 }
@@ -256,7 +277,8 @@ static int add_base(finder *f, folder *in, const char *text) {
     folder *const place = f->in_count != 0 ? f->in[0] : f->only_in ? NULL : in;
     int code = place == NULL ? 0 : inventory_place(f->all, place, name, strlen(name), NULL, &item);
     if (code == 0 && item != NULL) { /* another argument names it too */
-        code = item->bases.count == 0 ? add_bases(f, item, in, name) : 0;
+        item->listed = false;
+        code = widen(f, item, in, name);
         return code == 0 ? read_item(f->all, item, !f->locked) : code;
     }
     if (code == 0)
@@ -424,7 +446,8 @@ static int add_in_disks(finder *f, const tool_options *o) {
     for (size_t i = 0; i < f->in_count && code == 0 && o->count == 0; i++) {
         folder *const in = f->in[i];
         folder_entries *list = NULL;
-        code = add_folder(f, in, strlen(folder_path(in)) + 1, &list);
+        bool again = false;
+        code = add_folder(f, in, strlen(folder_path(in)) + 1, &list, &again);
     }
     if (code == 0 && f->all->item_count == 0 && f->all->code == 0)
         inventory_report(f->all, TOOL_UNRECOVERABLE, "there are no shards in the folder %s%s",

@@ -56,6 +56,7 @@ typedef struct folder_entries {
     folder_entry *entries;
     size_t count;
     bool added, searched; /* the search has taken the shards; has looked for renamed shards */
+    bool shards;          /* there are some */
 } folder_entries;
 
 /* Lists a folder, without "." and "..", sorted by bytes: choices and messages do not depend on the

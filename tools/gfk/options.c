@@ -297,6 +297,17 @@ static bool names_stdout(char *const *arguments) {
     return found;
 }
 
+/* True if an argument is --json or a beginning of it, whatever the options before are. */
+static bool names_json(char *const *arguments) {
+    static const char json[] = "--json";
+    bool found = false;
+    for (; *arguments != NULL && strcmp(*arguments, "--") != 0 && !found; arguments++) {
+        const size_t length = strlen(*arguments);
+        found = length > 2 && length < sizeof json && memcmp(*arguments, json, length) == 0;
+    }
+    return found;
+}
+
 static int parse(tool_options *options, unsigned command, const command_help *help, int argc,
                  char **argv) {
     struct option longs[ROWS + 1] = {0};
@@ -333,10 +344,6 @@ static int parse(tool_options *options, unsigned command, const command_help *he
             return fail(TOOL_USAGE, "--%s does not take %s; --%s %s: %s", row->name,
                         *optarg == '\0' ? "an empty text" : optarg, row->name, row->argument,
                         row->help);
-        report_as_json = options->json;
-        report_quiet = options->quiet;
-        report_on_stderr = command == COMMAND_DECODE && options->output != NULL &&
-                           strcmp(options->output, "-") == 0;
     }
     options->arguments = argv + optind;
     options->count = (size_t)(argc - optind);
@@ -345,8 +352,14 @@ static int parse(tool_options *options, unsigned command, const command_help *he
 
 int options_parse(tool_options *options, unsigned command, const command_help *help, int argc,
                   char **argv) {
+    report_as_json = names_json(argv); /* for the errors of the parser */
+    report_on_stderr = command == COMMAND_DECODE && names_stdout(argv);
     const int code = parse(options, command, help, argc, argv);
-    if (code != OPTIONS_GO_ON && command == COMMAND_DECODE && names_stdout(argv))
-        report_on_stderr = true;
-    return code;
+    if (code != OPTIONS_GO_ON)
+        return code;
+    report_as_json = options->json;
+    report_quiet = options->quiet;
+    report_on_stderr =
+        command == COMMAND_DECODE && options->output != NULL && strcmp(options->output, "-") == 0;
+    return OPTIONS_GO_ON;
 }

@@ -330,6 +330,19 @@ const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
+bool shell_word(const char *path, char *word, size_t room) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "/._-+,:=@%";
+    const char *const quote = path[0] == '\0' || path[strspn(path, plain)] != '\0' ? "'" : "";
+    size_t length = (size_t)snprintf(word, room, "%s%s", quote, path[0] == '-' ? "./" : "");
+    for (const char *s = path; *s != '\0' && length < room; s++)
+        length += (size_t)snprintf(word + length, room - length, "%.*s", *s == '\'' ? 4 : 1,
+                                   *s == '\'' ? "'\\''" : s);
+    if (length < room)
+        length += (size_t)snprintf(word + length, room - length, "%s", quote);
+    return length < room;
+}
+
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 static bool begin_member(const char *key) {

@@ -47,6 +47,10 @@ const char *status_text(gfk_status status);
 /* The end of a noun behind a count: "s", or nothing after 1. */
 const char *plural(uint64_t count);
 
+/* Writes a path as a word of a command that a message suggests: a POSIX shell takes the word for this
+ * path, and gfk does not take it for an option. False if the word does not fit. */
+bool shell_word(const char *path, char *word, size_t room);
+
 /* ---- the progress line: the share done, the speed and the remaining time -------------------- */
 
 /* Begins a line for `total` bytes; 0: the total is unknown. The line is shown only if standard

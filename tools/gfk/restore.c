@@ -250,18 +250,20 @@ static int check(restore *r, batch *b, size_t stripe) {
     return code == 0 && (cleared || !matches) ? trust_data(r, b, stripe) : code;
 }
 
-/* Adds the paths of the shards that are not suspected. */
+/* Adds the paths of the shards that are not suspected, as words of a shell. */
 static void add_choice(const restore *r, char *text, size_t room) {
     size_t length = strlen(text);
     for (size_t i = 0; i < r->set->count; i++) {
         if (r->set->shards[i] == NULL || r->suspected[i])
             continue;
-        const int more = snprintf(text + length, room - length, " %s", r->set->shards[i]->path);
-        if (more < 0 || (size_t)more + sizeof " ..." >= room - length) {
+        if (room - length <= sizeof "  ..." ||
+            !shell_word(r->set->shards[i]->path, text + length + 1,
+                        room - length - sizeof "  ...")) {
             strcpy(text + length, " ...");
             return;
         }
-        length += (size_t)more;
+        text[length] = ' ';
+        length += strlen(text + length);
     }
 }
 
@@ -451,7 +453,8 @@ static int restore_stripes(restore *r) {
     const restore_options *o = r->options;
     int code = 0;
     const uint64_t stripes = stripe_count(header);
-    r->next = finder_next(&r->finder, r->next, r->options->partial ? 1 : r->set->header.k);
+    if (stripes != 0)
+        r->next = finder_next(&r->finder, 0, r->options->partial ? 1 : r->set->header.k);
     if (r->next < stripes)
         code = batch_run(r->coder, header, header->file_bytes, o->memory, o->what,
                          (batch_step *const[]){read_step, code_step, write_step}, r);

@@ -100,6 +100,20 @@ static int open_copies(shard_set *set, shard_source **last, size_t *room, size_t
     return code;
 }
 
+/* Checks that the files of an empty file's set are what was found, as far as they can be open. The
+ * headers say all of an empty file, so the files need not stay open; a temporary file stays open for
+ * its lock. */
+static int check_members(const shard_set *set) {
+    bool full = false;
+    int code = 0;
+    for (shard_source *s = set->members; s != NULL && code == 0; s = s->next_of_set) {
+        code = open_member(s, &full);
+        if (!s->temp)
+            shard_source_close(s);
+    }
+    return code;
+}
+
 /* Opens the best file of each shard, and then the other files as long as the limit on open files
  * leaves room for new shards. The others are left out. */
 static int open_members(shard_set *set) {
@@ -229,7 +243,7 @@ int shard_set_open(shard_set *set) {
     if (code == 0)
         code = assign(set);
     if (code == 0)
-        code = open_members(set);
+        code = stripe_count(&set->header) == 0 ? check_members(set) : open_members(set);
     if (code == 0)
         warn_of_others(set);
     else

@@ -14,15 +14,18 @@
 static void warn_of_unnamed(const shard_set *set) {
     const int in = set->searched || set->home == NULL ? -1 : folder_fd(set->home);
     struct stat status;
+    char base[2048];
     bool found = false;
     for (size_t i = 0; i < set->count && in >= 0 && !found; i++) {
         char *const path = set->shards[i] == NULL ? shard_path(set->base, (uint32_t)i) : NULL;
         found = path != NULL && fstatat(in, path_name(path), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
                 S_ISREG(status.st_mode);
+        if (found && !shell_word(set->base, base, sizeof base))
+            strcpy(base, "BASE");
         if (found)
             warn("only the named file%s read, and not %s; gfk %s %s reads all shards of %s",
-                 shard_set_present(set) == 1 ? " was" : "s were", path, set->all->command,
-                 set->base, path_name(set->base));
+                 shard_set_present(set) == 1 ? " was" : "s were", path, set->all->command, base,
+                 path_name(set->base));
         free(path);
     }
 }
