@@ -42,11 +42,3 @@ gfk_status gfk_eliminate_multiply(const gfk_elimination *e, const gfk_matrix *a,
     RETURN_IF_ERROR(gfk_matmul_make_plan(&call));
     return gfk_matmul_run(&call);
 }
-
-gfk_status gfk_eliminate_space(const gfk_elimination *e, const gfk_matmul_desc *desc, size_t rows,
-                               size_t cols, size_t bytes, bool in_place, size_t *space) {
-    const gfk_matrix a = {.rows = rows, .cols = cols};
-    gfk_matmul_call call = {
-        .field = e->field, .a = &a, .bytes = bytes, .in_place = in_place, .kernel = e->kernel};
-    return gfk_matmul_space(desc, &call, space);
-}

@@ -69,9 +69,6 @@ gfk_status gfk_eliminate(const gfk_elimination *e, const gfk_elimination_steps *
 gfk_status gfk_eliminate_multiply(const gfk_elimination *e, const gfk_matrix *a,
                                   const gfk_regions *b, const gfk_regions *c, size_t bytes,
                                   gfk_accumulate mode, bool in_place, const uint32_t *condition);
-/* The workspace of such a matmul; of the CPU where that is the descriptor's device. */
-gfk_status gfk_eliminate_space(const gfk_elimination *e, const gfk_matmul_desc *desc, size_t rows,
-                               size_t cols, size_t bytes, bool in_place, size_t *space);
 #ifdef __cplusplus
 }
 #endif

@@ -64,12 +64,14 @@ static gfk_status lay_out(call *c, request *r) {
     e->pitch = (cols * symbol + 255) / 256 * 256;
     const size_t group = rows < e->group ? rows : e->group;
     size_t multiply = 0, product = 0;
-    RETURN_IF_ERROR(
-        gfk_eliminate_space(e, desc, rows, panel, cols * symbol, true, &e->workspace_bytes));
+    RETURN_IF_ERROR(gfk_matmul_workspace_proven(field, rows, panel, cols * symbol, true, desc,
+                                                &e->workspace_bytes));
     if (!on_cpu)
-        RETURN_IF_ERROR(gfk_eliminate_space(e, desc, rows, group, cols * symbol, true, &multiply));
+        RETURN_IF_ERROR(
+            gfk_matmul_workspace_proven(field, rows, group, cols * symbol, true, desc, &multiply));
     if (r->bytes != 0)
-        RETURN_IF_ERROR(gfk_eliminate_space(e, desc, rows, rows, r->bytes, false, &product));
+        RETURN_IF_ERROR(
+            gfk_matmul_workspace_proven(field, rows, rows, r->bytes, false, desc, &product));
     e->workspace_bytes = multiply > e->workspace_bytes ? multiply : e->workspace_bytes;
     e->workspace_bytes = product > e->workspace_bytes ? product : e->workspace_bytes;
     size_t used = 0;

@@ -197,7 +197,8 @@ size_t gfk_matmul_threads(unsigned threads) {
     return threads != 0 ? fit(threads, 1, MOST_THREADS) : gfk_usable_cores();
 }
 
-gfk_status gfk_matmul_space(const gfk_matmul_desc *desc, gfk_matmul_call *call, size_t *space) {
+/* The workspace of a call, whose plan is made if it is of a device. */
+static gfk_status plan_space(const gfk_matmul_desc *desc, gfk_matmul_call *call, size_t *space) {
     if (desc->device == GFK_CPU) {
         RETURN_IF_ERROR(check_size(call));
         *space =
@@ -210,22 +211,22 @@ gfk_status gfk_matmul_space(const gfk_matmul_desc *desc, gfk_matmul_call *call, 
 }
 
 gfk_status gfk_matmul_workspace_proven(const gfk_field *field, size_t rows, size_t cols,
-                                       size_t bytes, const gfk_matmul_desc *desc,
+                                       size_t bytes, bool in_place, const gfk_matmul_desc *desc,
                                        size_t *workspace_bytes) {
     const gfk_matrix a = {.rows = rows, .cols = cols};
-    gfk_matmul_call call = {.field = field, .a = &a, .bytes = bytes};
+    gfk_matmul_call call = {.field = field, .a = &a, .bytes = bytes, .in_place = in_place};
     desc = gfk_matmul_desc_of(desc);
     if (workspace_bytes == NULL || desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(check_size(&call));
     RETURN_IF_ERROR(gfk_matmul_find_kernel(desc->kernel, desc->device, field, &call.kernel));
-    return gfk_matmul_space(desc, &call, workspace_bytes);
+    return plan_space(desc, &call, workspace_bytes);
 }
 
 gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
                                 const gfk_matmul_desc *desc, size_t *workspace_bytes) {
     return gfk_field_is_valid(field)
-               ? gfk_matmul_workspace_proven(field, rows, cols, bytes, desc, workspace_bytes)
+               ? gfk_matmul_workspace_proven(field, rows, cols, bytes, false, desc, workspace_bytes)
                : GFK_STATUS_INVALID_ARGUMENT;
 }
 
@@ -355,7 +356,7 @@ gfk_status gfk_matmul_proven(const gfk_field *field, const gfk_matrix *a, const 
     RETURN_IF_ERROR(gfk_matmul_find_place(desc, stream, &device, &call.machine));
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(gfk_matmul_space(desc, &call, &space));
+    RETURN_IF_ERROR(plan_space(desc, &call, &space));
     if (workspace == NULL || workspace_bytes < space)
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if ((uintptr_t)workspace % 256 != 0)

@@ -108,8 +108,9 @@ gfk_status gfk_matmul_proven(const gfk_field *field, const gfk_matrix *a, const 
                              const gfk_regions *c, size_t bytes, gfk_accumulate mode,
                              const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,
                              gfk_stream_t stream);
+/* in_place: as of gfk_matmul_call, which a public call never is. */
 gfk_status gfk_matmul_workspace_proven(const gfk_field *field, size_t rows, size_t cols,
-                                       size_t bytes, const gfk_matmul_desc *desc,
+                                       size_t bytes, bool in_place, const gfk_matmul_desc *desc,
                                        size_t *workspace_bytes);
 /* Reads field, a, bytes, in_place, kernel and machine, and sets the plan. Sizes are the same for any
  * machine. SUCCESS, INVALID_ARGUMENT, INVALID_SIZE, or NOT_SUPPORTED: the machine does not run the kernel. */
@@ -127,8 +128,6 @@ gfk_status gfk_matmul_check_device(int device, const char **reason);
 gfk_status gfk_matmul_resolve(int device, int *place, gfk_matmul_machine *machine);
 /* Is the line of the list in this build? */
 bool gfk_matmul_is_built(const gfk_matmul_kernel *kernel);
-/* The workspace of a call, whose plan is made if it is of a device. */
-gfk_status gfk_matmul_space(const gfk_matmul_desc *desc, gfk_matmul_call *call, size_t *space);
 /* The number of threads that a descriptor means, where 0 is one for each core. */
 size_t gfk_matmul_threads(unsigned threads);
 /* Where a call works: GFK_CPU, or the current device. */

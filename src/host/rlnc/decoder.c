@@ -74,8 +74,8 @@ static gfk_status find_workspace(struct gfk_rlnc_decoder *d) {
     const bool on_cpu = code->place == GFK_CPU;
     const gfk_matmul_desc desc = {.size = sizeof desc,
                                   .device = code->place,
-                                  .threads = d->lanes == 1 ? (unsigned)code->threads : 1};
-    const gfk_elimination e = {.field = &code->field, .kernel = code->kernel};
+                                  .threads = d->lanes == 1 ? (unsigned)code->threads : 1,
+                                  .kernel = code->kernel != NULL ? code->kernel->id : NULL};
     const bool eliminates = d->kernel == GFK_RLNC_NO_KERNEL;
     const struct {
         size_t rows, cols, bytes;
@@ -91,8 +91,9 @@ static gfk_status find_workspace(struct gfk_rlnc_decoder *d) {
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         size_t space = 0;
         if (products[i].exists)
-            RETURN_IF_ERROR(gfk_eliminate_space(&e, &desc, products[i].rows, products[i].cols,
-                                                products[i].bytes, products[i].in_place, &space));
+            RETURN_IF_ERROR(gfk_matmul_workspace_proven(&code->field, products[i].rows,
+                                                        products[i].cols, products[i].bytes,
+                                                        products[i].in_place, &desc, &space));
         d->workspace_bytes = space > d->workspace_bytes ? space : d->workspace_bytes;
     }
     return GFK_STATUS_SUCCESS;

@@ -59,10 +59,10 @@ static gfk_status lay_out(wide *x) {
     x->record_at = at;
     x->workspace_at = at + 256;
     RETURN_IF_ERROR(gfk_matrix_invert_workspace(field, x->rows[S], &x->desc, &workspace[0]));
-    RETURN_IF_ERROR(gfk_matmul_workspace_proven(field, x->rows[D], x->cols[D],
-                                                x->cols[S] * x->symbol, &x->desc, &workspace[1]));
-    RETURN_IF_ERROR(gfk_matmul_workspace_proven(field, x->rows[P], x->cols[P],
-                                                x->cols[B] * x->symbol, &x->desc, &workspace[2]));
+    RETURN_IF_ERROR(gfk_matmul_workspace_proven(
+        field, x->rows[D], x->cols[D], x->cols[S] * x->symbol, false, &x->desc, &workspace[1]));
+    RETURN_IF_ERROR(gfk_matmul_workspace_proven(
+        field, x->rows[P], x->cols[P], x->cols[B] * x->symbol, false, &x->desc, &workspace[2]));
     for (int i = 0; i < 3; i++)
         x->workspace = workspace[i] > x->workspace ? workspace[i] : x->workspace;
     x->bytes = x->workspace_at + x->workspace;
