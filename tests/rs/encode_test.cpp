@@ -158,6 +158,42 @@ TEST_P(RsVerify, LongRegions) {
     ASSERT_TRUE(stripe.is_whole());
 }
 
+// More data regions than the parameters of a kernel hold coefficients of, by the library's choice and by the
+// engine that keeps coefficients in parameters.
+TEST_P(RsVerify, ManyRegions) {
+    if (w() == 8)
+        GTEST_SKIP() << "w = 8 has 256 regions at most";
+    const std::string id = "clmad_w" + std::to_string(w());
+    for (const char *engine : {static_cast<const char *>(nullptr), id.c_str()}) {
+        gfk_product_desc desc = product_desc();
+        if (engine != nullptr) {
+            if (host() || gfk_engine_available(gfk_engine_find(engine), GFK_CURRENT_DEVICE,
+                                               nullptr) != GFK_STATUS_SUCCESS)
+                continue;
+            desc.engine = engine;
+        }
+        for (const Shape &shape : {Shape{257, 3}, Shape{300, 18}, Shape{1024, 2}})
+            for (Layout::Kind layout : {Layout::PHASE, Layout::PHASES}) {
+                const RsCode code =
+                    make_rs_code(desc, make_field(w()), {GFK_RS_CAUCHY, shape.k, shape.m});
+                Random random(shape.k);
+                const size_t bytes = (options.reduced ? 21 : 2003) * symbol_bytes();
+                Stripe stripe(host(), code.get(), bytes, layout, random);
+                ASSERT_EQ(0u, stripe.verify());
+                for (size_t region : {size_t(0), size_t(255), size_t(256), shape.k - 1, shape.k,
+                                      shape.k + shape.m - 1})
+                    for (size_t at : {size_t(0), bytes - 1, random.below(bytes)}) {
+                        stripe.flip(region, at, 0x10);
+                        ASSERT_EQ(1u, stripe.verify()) << "region " << region << ", byte " << at;
+                        stripe.flip(region, at, 0x10);
+                        count_checked();
+                    }
+                ASSERT_EQ(0u, stripe.verify());
+                ASSERT_TRUE(stripe.is_whole());
+            }
+    }
+}
+
 // The compiled kernels that only check, by their ids: one flipped bit in each region.
 TEST(RsVerifyKernels, FlippedBits) {
     if (device::count() == 0)
@@ -192,6 +228,52 @@ TEST(RsVerifyKernels, FlippedBits) {
                 ASSERT_TRUE(stripe.is_whole());
             }
         }
+}
+
+// Where a check says that a symbol is wrong, by the kernels of clmad: locating looks nowhere else. Symbols at both
+// sides of the places that the check tells apart, with regions at one phase.
+TEST(RsVerifyKernels, PlacesOfMismatches) {
+    if (device::count() == 0)
+        SKIP_WITHOUT_GPU("there is no GPU");
+    for (unsigned w : {8u, 16u, 32u}) {
+        const gfk_engine_info *engine = gfk_engine_find(("clmad_w" + std::to_string(w)).c_str());
+        for (size_t i = 0; i < gfk_engine_kernel_count(engine); i++) {
+            const gfk_engine_kernel_info &kernel = *gfk_engine_kernel_at(engine, i);
+            if (kernel.labels & GFK_ENGINE_KERNEL_SETS || kernel.min_inputs > 10)
+                continue;
+            gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+            desc.engine = kernel.id;
+            const gfk_field field = make_field(w);
+            const size_t k = 10, m = std::max<size_t>(kernel.min_outputs, 2), place = 4096;
+            gfk_product_info info;
+            if (gfk_product_query(&field, m, k, &desc, &info) == GFK_STATUS_NOT_SUPPORTED)
+                continue;
+            const RsCode code = make_rs_code(desc, field, {GFK_RS_CAUCHY, k, m});
+            const size_t bytes = 4 * place + 52;
+            Random random(i);
+            Stripe stripe(false, code.get(), bytes, Layout::PHASE, random);
+            size_t needed = 0;
+            ASSERT_OK(gfk_rs_locate_workspace(code.get(), bytes, &needed));
+            Memory verdict(false, sizeof(gfk_rs_verdict)), counts(false, 8 * (k + m)),
+                workspace(false, std::max<size_t>(needed, 1));
+            for (size_t edge : {size_t(0), place, 2 * place, 4 * place, bytes})
+                for (long from : {-5, -4, -3, -2, -1, 0, 1, 2, 3, 4}) {
+                    const long symbol = static_cast<long>(edge / (w / 8)) + from;
+                    if (symbol < 0 || static_cast<size_t>(symbol) >= bytes / (w / 8))
+                        continue;
+                    const size_t region = random.below(k + m);
+                    stripe.flip(region, static_cast<size_t>(symbol) * (w / 8), 0x10);
+                    ASSERT_OK(gfk_rs_locate(code.get(), stripe.data(), stripe.parity(), bytes,
+                                            GFK_RS_REPAIR,
+                                            reinterpret_cast<gfk_rs_verdict *>(verdict.data()),
+                                            reinterpret_cast<uint64_t *>(counts.data()),
+                                            workspace.data(), needed, nullptr));
+                    ASSERT_TRUE(stripe.is_whole())
+                        << kernel.id << ", region " << region << ", symbol " << symbol;
+                    count_checked();
+                }
+        }
+    }
 }
 
 // ---- update -------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@
 #define CLMAD_FUNCTION(f) f
 #define GFK_CLMAD_ENGINE(id, ...)                                                                  \
     gfk_engine_accepts_fn gfk_##id##_accepts;                                                      \
+    gfk_engine_create_fn gfk_##id##_create;                                                        \
     gfk_engine_run_fn gfk_##id##_run;
 #else
 #define CLMAD_FUNCTION(f) NULL
@@ -53,7 +54,7 @@
     {{#id, GFK_ENGINE_CLMAD, w, GFK_METHOD_AUTO, 0, 80, 0, tile},                                  \
      NULL,                                                                                         \
      CLMAD_FUNCTION(gfk_##id##_accepts),                                                           \
-     NULL,                                                                                         \
+     CLMAD_FUNCTION(gfk_##id##_create),                                                            \
      NULL,                                                                                         \
      CLMAD_FUNCTION(gfk_##id##_run)},
 const gfk_engine gfk_engines[] = {

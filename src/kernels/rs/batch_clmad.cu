@@ -123,7 +123,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void multiply_task(
             coefficients[i] = load_index(matrix + i);
         __syncthreads();
         Sums<K> sums = {};
-        add_ring<K>(view, ring, coefficients, sums);
+        add_ring<K>(view, ring, coefficients, sums, 0, view.cols());
         store_outputs<K>(view, ring, barrett, sums);
         if (!K::aligned && !view.mine(0) && view.vector < place.record.vectors)
             multiply_cut<K>(place, view, coefficients, barrett);

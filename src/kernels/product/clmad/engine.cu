@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The engines clmad_w8, clmad_w16 and clmad_w32: from a call to launches of the kernels of
- * shapes.def. The coefficients travel in the kernels' parameters, so the engines keep no tables and
- * no state. A matrix with more coefficients than one launch holds takes several launches: first for
- * groups of outputs, then for groups of inputs, whose products are added to the outputs. */
+ * shapes.def. The coefficients travel in the kernels' parameters, and the engines keep no state. A
+ * matrix with more coefficients than one launch holds takes several launches: first for groups of
+ * outputs, then for groups of inputs, whose products are added to the outputs. A product with more
+ * inputs than the parameters hold has its coefficients in device memory too, for the kernel `4_wide`:
+ * regions at phases of their own, and checks, which must take all inputs in one launch. */
+#include <limits.h>
+#include <stdlib.h>
+
 #include "host/base/sizes.h"
+#include "host/device/device.h"
 #include "short.cuh"
 
 using namespace gfk;
@@ -25,10 +31,15 @@ struct Compiled {
     gfk_status (*start)(const gfk_product_call *call, const Vectors &vectors, const Part &part);
 };
 
+size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
 unsigned panels_of(size_t rows, unsigned panel_outputs) {
     return (unsigned)gfk_divide_up(rows, panel_outputs);
 }
 
+/* 0 beyond the last output. */
 uint32_t coefficient_of(const gfk_product_t product, const Part &part, size_t j, size_t i) {
     return j < part.rows ? product->matrix[(part.row + j) * product->info.cols + part.col + i] : 0;
 }
@@ -54,6 +65,15 @@ unsigned width_of(unsigned panels) {
     return K::threads / panels / 32 * 32;
 }
 
+/* Panel by panel, in a panel input by input. */
+template <unsigned Outputs>
+void copy_panels(uint32_t *to, const gfk_product_t product, const Part &part) {
+    for (size_t first = 0; first < part.rows; first += Outputs)
+        for (size_t i = 0; i < part.cols; i++)
+            for (size_t j = first; j < first + Outputs; j++)
+                *to++ = coefficient_of(product, part, j, i);
+}
+
 template <class K>
 gfk_status start(const gfk_product_call *call, const Vectors &vectors, const Part &part) {
     const unsigned panels = panels_of(part.rows, K::outputs), width = width_of<K>(panels);
@@ -61,18 +81,19 @@ gfk_status start(const gfk_product_call *call, const Vectors &vectors, const Par
     make_extent(job, call, vectors);
     job.epilogue.accumulate |= part.col != 0;
     describe(job, call, vectors, part);
-    uint32_t *c = job.coefficients;
-    for (size_t first = 0; first < panels * K::outputs; first += K::outputs)
-        for (size_t i = 0; i < part.cols; i++)
-            for (size_t j = first; j < first + K::outputs; j++)
-                *c++ = coefficient_of(call->product, part, j, i);
+    if constexpr (K::wide)
+        job.coefficients = (const uint32_t *)call->product->tables + part.row * part.cols;
+    else
+        copy_panels<K::outputs>(job.coefficients, call->product, part);
     const uint64_t each = K::aligned ? width * K::vectors : width / 32 * K::stride; /* of a block */
     const uint64_t whole = gfk_divide_up(job.count, each);
     const uint64_t cut = gfk_divide_up(partial_threads(job, K::width), width * panels);
     return launch_maybe_early(
         call->product->cc >= 90, multiply<K>, whole > cut ? whole : cut, dim3(width, panels),
-        shared_bytes<K>(panels * panel_coefficients<K>(job.cols), width * panels), call->stream,
-        job);
+        shared_bytes<K>(panels * panel_coefficients<K>(
+                                     K::wide ? (unsigned)least(part.cols, wide_group) : job.cols),
+                        width * panels),
+        call->stream, job);
 }
 
 /* Only the whole vectors. */
@@ -108,7 +129,8 @@ constexpr Compiled compiled() {
                 start_short<K>};
     } else {
         static_assert(K::aligned == ((Labels & aligned) != 0), "");
-        return {K::outputs, K::Room::inputs, K::Room::outputs, K::Room::coefficients, start<K>};
+        return {K::outputs, K::Room::inputs, K::Room::outputs,
+                K::wide ? UINT_MAX : K::Room::coefficients, start<K>};
     }
 }
 
@@ -169,10 +191,6 @@ const gfk_engine_kernel_info *choose(const gfk_product_call *call, const Vectors
     return row != NULL ? row : find(product->info, 0, check);
 }
 
-size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* The largest part of a product that one launch computes. A check takes all inputs, with fewer
  * outputs; else adding to the outputs again takes less time than reading the inputs again. */
 Part largest_part(const Compiled &kernel, const gfk_product_info &info, bool check) {
@@ -185,14 +203,25 @@ Part largest_part(const Compiled &kernel, const gfk_product_info &info, bool che
             least(info.cols, least(most / panels, kernel.inputs))};
 }
 
-gfk_status accepts(gfk_product_info *info, const char **reason) {
-    if (info->cols > Many::inputs) {
-        *reason = "a launch takes at most 256 inputs";
-        return GFK_STATUS_NOT_SUPPORTED;
-    }
+gfk_status accepts(gfk_product_info *info, const char **) {
     if (info->kernel == NULL)
         info->kernel = find(*info, aligned, false);
+    if (info->cols > Many::inputs && info->cols <= Wide::inputs)
+        info->table_bytes = gfk_round_up(info->rows, wide_outputs) * info->cols * sizeof(uint32_t);
     return GFK_STATUS_SUCCESS;
+}
+
+gfk_status create(gfk_product_t product, const gfk_product_desc *) {
+    const size_t bytes = (size_t)product->info.table_bytes;
+    if (bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    uint32_t *const panels = (uint32_t *)malloc(bytes);
+    if (panels == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    copy_panels<wide_outputs>(panels, product, {0, product->info.rows, 0, product->info.cols});
+    const gfk_status status = gfk_device_upload(product->tables, panels, bytes);
+    free(panels);
+    return status;
 }
 
 gfk_status run_row(const gfk_product_call *call, const Vectors &vectors,
@@ -232,6 +261,9 @@ gfk_status run(const gfk_product_call *call) {
 #define ENGINE(id)                                                                                 \
     extern "C" gfk_status gfk_##id##_accepts(gfk_product_info *info, const char **reason) {        \
         return accepts(info, reason);                                                              \
+    }                                                                                              \
+    extern "C" gfk_status gfk_##id##_create(gfk_product_t product, const gfk_product_desc *desc) { \
+        return create(product, desc);                                                              \
     }                                                                                              \
     extern "C" gfk_status gfk_##id##_run(const gfk_product_call *call) {                           \
         return run(call);                                                                          \

@@ -9,6 +9,8 @@
  * (kernels/rs/batch_clmad.cuh). */
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/common/clmad.cuh"
 #include "kernels/common/copy_async.cuh"
 #include "kernels/product/extent.cuh"
@@ -24,6 +26,10 @@ struct Room {
 };
 using Few = Room<64, 8, 512>;
 using Many = Room<256, 32, 1024>;
+/* The coefficients are in device memory, in panels of four outputs, and come to shared memory for so many
+ * inputs at a time. */
+using Wide = Room<2048, 16, 0>;
+constexpr unsigned wide_group = 256, wide_outputs = 4;
 
 /* One compiled kernel.
  *
@@ -44,6 +50,8 @@ struct Kernel {
     /* Vectors of a warp that no other warp stores, and vectors that it copies of an input. */
     static constexpr unsigned stride = Aligned ? 32 : 31, copied = Aligned ? 32 * Vectors : 33;
     using Room = R;
+    static constexpr bool wide = Room::coefficients == 0;
+    static_assert(!wide || (Outputs == wide_outputs && Depth != 0 && Unroll == 1), "");
     static_assert((Depth & (Depth - 1)) == 0 && (Depth != 0 || Aligned), "");
     static_assert(Aligned || Vectors == 1, "unaligned kernels exchange neighbouring vectors");
 };
@@ -71,7 +79,8 @@ struct Job : Extent {
     const uint8_t *in[K::Room::inputs];
     uint8_t *out[K::Room::outputs + K::outputs]; /* NULL beyond the last one */
     /* Panel by panel, in a panel input by input; zero where the last panel has no output. */
-    uint32_t coefficients[K::Room::coefficients];
+    std::conditional_t<K::wide, const uint32_t *, uint32_t[K::wide ? 1 : K::Room::coefficients]>
+        coefficients;
 };
 
 /* The sums of a thread: of a vector, of an output, of a word. */
@@ -280,20 +289,21 @@ class Ring {
     }
 };
 
-/* Adds the products of the inputs, the first depth - 1 of which are on their way. Where a turn of the
+/* Adds the products of the inputs [begin, end); depth - 1 inputs from begin on are on their way. Where a turn of the
  * loop has two inputs, an input behind the last one is what the ring holds, times zero: a loop without a
  * rest needs fewer registers. Turns of four would lose more by such inputs than by a rest. Measured. */
 template <class K, class View>
 __device__ inline void add_ring(const View &view, const Ring<K, View> &ring,
-                                const uint64_t *coefficients, Sums<K> &sums) {
+                                const uint64_t *coefficients, Sums<K> &sums, unsigned begin,
+                                unsigned end) {
     constexpr unsigned turn = K::unroll == 2 ? 2 : 1;
 #pragma unroll K::unroll / turn
-    for (unsigned first = 0; first < view.cols(); first += turn)
+    for (unsigned first = begin; first < end; first += turn)
 #pragma unroll
         for (unsigned i = first; i < first + turn; i++) {
             uint32_t x[K::vectors][4];
             ring.take(i, x);
-            add_products<K>(x, coefficients + i * K::outputs, sums);
+            add_products<K>(x, coefficients + (i - begin) * K::outputs, sums);
         }
 }
 
@@ -438,12 +448,18 @@ __global__ __launch_bounds__(K::threads,
     extern __shared__ uint4 clmad_shared[];
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
     const unsigned threads = blockDim.x * blockDim.y;
-    const unsigned each = panel_coefficients<K>(job.cols), count = blockDim.y * each;
+    const unsigned group = K::wide ? min(job.cols, wide_group) : job.cols; /* inputs at a time */
+    const unsigned each = panel_coefficients<K>(group), count = blockDim.y * each;
     uint64_t *const all = (uint64_t *)clmad_shared;
-    for (unsigned i = thread; i < each; i += threads)
-        for (unsigned panel = 0; panel < blockDim.y; panel++)
-            all[panel * each + i] =
-                i < K::outputs * job.cols ? job.coefficients[panel * K::outputs * job.cols + i] : 0;
+    const auto copy_coefficients = [&](unsigned first, unsigned inputs) {
+        for (unsigned i = thread; i < each; i += threads)
+            for (unsigned panel = 0; panel < blockDim.y; panel++)
+                all[panel * each + i] =
+                    i < K::outputs * inputs
+                        ? job.coefficients[K::outputs * (panel * job.cols + first) + i]
+                        : 0;
+    };
+    copy_coefficients(0, group);
     const uint64_t *const coefficients = all + threadIdx.y * each;
     const ProductView<K> view(job, threadIdx.y);
     Sums<K> sums = {};
@@ -473,7 +489,15 @@ __global__ __launch_bounds__(K::threads,
         if (K::aligned && job.epilogue.reads())
             load_outputs<K>(view, sums);
         __syncthreads(); /* for the coefficients */
-        add_ring<K>(view, ring, coefficients, sums);
+        add_ring<K>(view, ring, coefficients, sums, 0, group);
+        if constexpr (K::wide)
+            for (unsigned first = group; first < job.cols; first += group) {
+                const unsigned inputs = min(group, job.cols - first);
+                __syncthreads(); /* until nobody needs the coefficients of the group before */
+                copy_coefficients(first, inputs);
+                __syncthreads();
+                add_ring<K>(view, ring, coefficients, sums, first, first + inputs);
+            }
         if (job.epilogue.mismatch_map)
             check_outputs<K>(job, view, sums);
         else
