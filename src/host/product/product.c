@@ -101,15 +101,14 @@ static gfk_status list_named_engine(search *s) {
  * that execute the instruction fast. Elsewhere binary tensor cores are faster, because there are many
  * products for each byte. */
 static bool prefers_clmad(const search *s) {
-    enum { MOST_ROWS = 32, MOST_COLS = 256, SHORT_BYTES = 4 << 20 };
+    enum { MOST_ROWS = 32, MANY_COLS = 256, SHORT_BYTES = 4 << 20 };
     const bool is_short = s->desc->bytes != 0 && s->desc->bytes <= SHORT_BYTES;
-    const size_t most_cols = s->field->w == 32 ? MOST_COLS
-                             : is_short        ? (s->rows <= 8    ? 32
-                                                  : s->rows <= 16 ? 20
-                                                                  : 0)
-                             : s->rows <= 4    ? MOST_COLS
-                             : s->rows <= 8    ? 32
-                                               : 12;
+    const bool many = s->cols > MANY_COLS; /* more than wgmma kernels take */
+    const size_t most_cols = s->field->w == 32 || s->rows <= 4 || (s->rows <= 8 && many) ? SIZE_MAX
+                             : s->rows <= 8                                              ? 32
+                             : !is_short                                                 ? 12
+                             : s->rows <= 16                                             ? 20
+                                                                                         : 0;
     int device;
     const char *reason;
     return s->rows <= MOST_ROWS && s->cols <= most_cols && s->desc->device != GFK_CPU &&

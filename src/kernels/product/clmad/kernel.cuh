@@ -29,7 +29,7 @@ using Many = Room<256, 32, 1024>;
 /* The coefficients are in device memory, in panels of four outputs, and come to shared memory for so many
  * inputs at a time. */
 using Wide = Room<2048, 16, 0>;
-constexpr unsigned wide_group = 256, wide_outputs = 4;
+constexpr unsigned wide_group = 128, wide_outputs = 4;
 
 /* One compiled kernel.
  *
