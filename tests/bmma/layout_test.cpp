@@ -9,7 +9,7 @@ using namespace gfk::bmma;
 namespace {
 
 // One unit of cells through all passes and panels, as the kernels do it.
-template <class T, Pack P>
+template <class T>
 void run(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
     const size_t rows = out.size(), cols = in.size();
     for (auto &region : out)
@@ -31,18 +31,12 @@ void run(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
         for (size_t j = 0; j < panels; j++) {
             const uint32_t *b = table.data() + (pass * panels + j) * panel_words<T>();
             uint32_t words[32][T::words] = {};
-            run_panel<T, P>(a, b, words);
-            if (T::three)
-                for (int lane = 0; lane < 32; lane++) // a fourth lane comes after its readers
-                    for (int word = 0; word < T::words; word++)
-                        words[lane][word] =
-                            join_last_pair(words[lane][word], words[lane | 3][word], lane);
+            run_panel<T>(a, b, words);
             for (int lane = 0; lane < 32; lane++)
                 for (int word = 0; word < T::words; word++) {
-                    if (T::w != 32 && lane % T::lanes >= T::outputs)
-                        continue;
-                    const size_t output = j * T::outputs + T::lane_output(lane);
-                    const int at = T::lane_words * (lane / T::lanes) + T::lane_word(lane) + word;
+                    const int share = lane % T::lanes;
+                    const size_t output = T::w == 32 ? j : j * T::outputs + share;
+                    const int at = T::lane_words * (lane / T::lanes) + (T::w == 32 ? share : word);
                     if (output < rows)
                         out[output][at] ^= words[lane][word];
                 }
@@ -53,49 +47,27 @@ void run(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
 // Full and partial passes and panels, more than one of each, and the largest counts there are.
 template <class T>
 void check_all(uint64_t other_polynomial) {
-    constexpr Pack safe = T::counts_fit_bytes ? Pack::fma : Pack::permute;
-    const size_t words = T::vectors * T::lane_words;
-    const Unit unit = make_unit<T>(words, run<T, safe>);
+    const Unit unit = make_unit<T>(T::vectors * T::lane_words, run<T>);
     check_unit(unit, T::outputs, T::inputs, 0, false);
     check_unit(unit, T::outputs, T::inputs, 0, true);
     check_unit(unit, 1, 1, 0, false);
     check_unit(unit, T::outputs + 1, T::inputs - (T::inputs > 1), other_polynomial, false);
     check_unit(unit, 2 * T::outputs + 1, T::inputs + 1, 0, false);
-    for (const Unit &other :
-         {make_unit<T>(words, run<T, Pack::permute>),
-          make_unit<T>(words, run < T, T::counts_fit_bytes ? Pack::convert : Pack::permute >)}) {
-        check_unit(other, T::outputs, T::inputs, 0, false);
-        check_unit(other, T::outputs, T::inputs, 0, true);
-    }
 }
 
-template <int W, int Lanes, bool Three, int Words, int... Slots>
+template <int W, int... Slots>
 void check_slots(uint64_t other_polynomial) {
-    (check_all<Layout<W, Lanes, Slots, Three, Words>>(other_polynomial), ...);
+    (check_all<Layout<W, Slots>>(other_polynomial), ...);
 }
 
 TEST(BmmaLayout, W8) {
-    check_slots<8, 1, false, 4, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12>(0x11b);
-    check_slots<8, 2, false, 4, 1, 2, 3, 4, 6, 7, 8, 12>(0x11b);
-    check_slots<8, 4, false, 4, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32>(0x11b);
-}
-TEST(BmmaLayout, ThreeOutputs) {
-    check_slots<8, 4, true, 4, 1, 2, 3, 4, 5, 6, 8>(0x11b);
+    check_slots<8, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32>(0x11b);
 }
 TEST(BmmaLayout, W16) {
-    check_slots<16, 1, false, 4, 1, 2, 3, 4, 8>(0x1002d);
-    check_slots<16, 2, false, 4, 1, 2, 3, 4, 8>(0x1002d);
-    check_slots<16, 4, false, 4, 1, 2, 3, 4, 5, 6, 8, 16>(0x1002d);
+    check_slots<16, 1, 2, 3, 4, 5, 6, 8, 16>(0x1002d);
 }
 TEST(BmmaLayout, W32) {
-    check_slots<32, 4, false, 4, 1, 2, 3, 4, 5, 8, 16>(0x1000000af);
-}
-TEST(BmmaLayout, ShortCells) {
-    check_slots<8, 4, false, 1, 1, 2, 3, 4, 8>(0x11b);
-    check_slots<8, 4, false, 2, 1, 2, 3, 4, 8>(0x11b);
-    check_slots<16, 4, false, 1, 1, 2, 3, 4, 8>(0x1002d);
-    check_slots<16, 4, false, 2, 1, 2, 3, 4, 8>(0x1002d);
-    check_slots<32, 4, false, 2, 1, 2, 3, 4, 5, 8>(0x1000000af);
+    check_slots<32, 1, 2, 3, 4, 5, 8, 16>(0x1000000af);
 }
 
 } // namespace

@@ -33,7 +33,7 @@ void mma(std::array<std::array<uint32_t, 4>, 32> &c, const Fragment &a, const Fr
 
 // Multiplies a warp's symbols, a[lane][symbol][step], by the panel `b` of an operand table, as the
 // kernels do: the words of each lane, after w = 32's exchange between lanes.
-template <class T, gfk::bmma::Pack P, class Symbols>
+template <class T, class Symbols>
 void run_panel(const Symbols &a, const uint32_t *b, uint32_t (&words)[32][T::words]) {
     using namespace gfk::bmma;
     for (int pair = 0; pair < T::pairs; pair++)
@@ -57,7 +57,7 @@ void run_panel(const Symbols &a, const uint32_t *b, uint32_t (&words)[32][T::wor
                 for (int chain = 0; chain < 2; chain++)
                     for (int i = 0; i < 4; i++)
                         counts[chain][i] = c[chain][lane][i];
-                words[lane][word] = merge<T, P>(words[lane][word], counts, pair);
+                words[lane][word] = merge<T>(words[lane][word], counts, pair);
             }
         }
     for (int round = 0; T::w == 32 && round < 2; round++) {

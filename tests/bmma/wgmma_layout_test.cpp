@@ -45,7 +45,7 @@ Accumulators count(int mmas, const std::vector<uint32_t> &shared, size_t offset,
 // A missing input is loaded from some other region: it must not matter.
 template <class T>
 const std::vector<uint32_t> &input(const Regions &in, int slot, int lane) {
-    const size_t i = slot % (T::slots / T::copies) * T::lanes + lane % T::lanes;
+    const size_t i = slot * T::lanes + lane % T::lanes;
     return in[i < in.size() ? i : 0];
 }
 
@@ -168,9 +168,8 @@ void count_turn(const std::vector<uint32_t> &shared,
             std::array<Fragment, 4> rows;
             for_lanes([&](int warp, int lane) {
                 for (int i = 0; i < 4; i++) {
-                    const int row = T::row(Turn, chain, n, i);
-                    rows[warp][lane].push_back(row < T::symbols ? a[warp][lane][row][T::step(n, i)]
-                                                                : 0x5a5a5a5a); // it must not matter
+                    rows[warp][lane].push_back(
+                        a[warp][lane][T::row(Turn, chain, n, i)][T::step(n, i)]);
                 }
             });
             wgmma(counts, rows, shared, descriptor<T>(START) + T::offset(Turn, chain, n) / 16);
@@ -184,7 +183,7 @@ void count_turn(const std::vector<uint32_t> &shared,
 // A turn's words. Kernels that pack one chain after the other must find the same.
 template <class T, int Turn>
 void add_turn(const uint32_t (&c)[T::chains][T::accumulators], uint32_t (&y)[T::turns]) {
-    add_parities<T, Turn>(c, y);
+    y[Turn] = parities_of<T>(c);
     if constexpr (T::one_by_one) {
         uint32_t packed[8];
         pack_second(c[1], packed);
@@ -226,64 +225,28 @@ void run_stage(const std::vector<uint32_t> &table, const Regions &in, Regions &o
     uint32_t y[4][32][T::turns];
     run_turn<T, 0>(shared, a, y);
     for_lanes([&](int warp, int lane) {
-        for (uint32_t &word : y[warp][lane])
-            if (T::three && lane % 4 < 3)
-                word = join_last_bits(word, y[warp][lane | 3][&word - y[warp][lane]],
-                                      last_bits_shift(static_cast<unsigned>(lane)));
         if (static_cast<size_t>(lane) % T::lanes < out.size())
             std::copy_n(y[warp][lane], T::turns, &out[lane % T::lanes][first_word<T>(warp, lane)]);
     });
 }
 
-// The same for a half panel.
-template <class T>
-void run_half_stage(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
-    using H = HalfPanel<T>;
-    const std::vector<uint32_t> shared = shared_memory(table);
-    static uint32_t a[4][32][T::symbols][T::steps];
-    load_stage<T>(in, a);
-    static TurnCounts<H> c[4];
-    count_turn<H, 0>(shared, a, c[0]);
-    count_turn<H, 1>(shared, a, c[1]);
-    count_turn<H, 2>(shared, a, c[2]);
-    count_turn<H, 3>(shared, a, c[3]);
-    const auto sent = [&](int turn, int warp, int lane) {
-        return half_words(half_parities<T>(c[turn][warp][lane][0]),
-                          half_parities<T>(c[turn + 2][warp][lane][0]));
-    };
-    for_lanes([&](int warp, int lane) {
-        const size_t output = lane % 2;
-        for (int turn = 0; turn < 2 && output < out.size(); turn++)
-            out[output][first_word<T>(warp, lane) + lane % 4 / 2 * 2 + turn] = join_half_words(
-                sent(turn, warp, lane), sent(turn, warp, lane ^ 2), static_cast<unsigned>(lane));
-    });
-}
-
 // The largest counts there can be: all columns and all rows are ones, or as many as the layout
-// bears. One count is odd at a time, and makes one bit of a vector: each bit once, but for those that
-// a lane receives from another one.
-template <class T>
-constexpr uint32_t BITS = T::three ? 0x3f3f3f3f : 0xffffffff;
+// bears. One count is odd at a time, and makes one bit of a vector: each bit once.
 template <class T, int Turn>
 void check_full_counts(uint32_t (&seen)[T::turns]) {
     static uint32_t even[T::chains][T::accumulators];
-    constexpr uint32_t most = T::most_count / (2 * T::copies) * (2 * T::copies);
+    constexpr uint32_t most = T::most_count / 2 * 2;
     for (auto &counts : even)
         std::fill_n(counts, T::accumulators, most);
     for (int chain = 0; chain < T::chains; chain++)
         for (int at = 0; at < T::accumulators; at++) {
             static uint32_t c[T::chains][T::accumulators];
             std::memcpy(c, even, sizeof c);
-            const int pair = at / 4 + (T::word_rows ? Turn % 2 * T::pairs / 2 : 0);
-            const uint32_t step = static_cast<uint32_t>(T::weight(pair, at % 2));
-            c[chain][at] = most == T::most_count ? most - step : most + step;
+            c[chain][at] = most == T::most_count ? most - 1 : most + 1;
             uint32_t y[T::turns] = {};
             add_turn<T, Turn>(c, y);
-            if constexpr (T::word_rows && Turn % 2 == 0) // the other half of the words
-                add_parities<T, Turn + 1>(even, y);
             int bits = 0;
             for (int i = 0; i < T::turns; i++) {
-                y[i] &= BITS<T>;
                 bits += __builtin_popcount(y[i]);
                 ASSERT_EQ(seen[i] & y[i], 0u) << "count " << at;
                 seen[i] |= y[i];
@@ -301,86 +264,28 @@ void check_ring(size_t inputs = T::inputs) {
     const Unit unit = make_unit<T>(T::warp_bytes, run_stage<T>);
     check_unit(unit, T::outputs, inputs, 0, false);
     check_unit(unit, T::outputs, inputs, 0, true);
-    check_unit(unit, 1, inputs, T::w == 8 ? 0x11b : T::w == 16 ? 0x1002d : 0x1000000af, false);
+    check_unit(unit, 1, inputs, T::w == 8 ? 0x11b : 0x1002d, false);
     check_unit(unit, T::outputs - 1, inputs - T::lanes + 1, 0, false);
     uint32_t seen[T::turns] = {};
     check_full_counts<T, 0>(seen);
     for (const uint32_t word : seen)
-        ASSERT_EQ(word, BITS<T>);
+        ASSERT_EQ(word, 0xffffffff);
 }
 
-// The largest counts of a half panel's turn, as above: eight bits of every byte of two lanes.
-template <class T>
-void check_half_counts() {
-    uint32_t even[16], seen = 0;
-    std::fill_n(even, 16, T::most_count);
-    for (int at = 0; at < 16; at++) {
-        uint32_t c[16];
-        std::memcpy(c, even, sizeof c);
-        c[at] -= static_cast<uint32_t>(T::weight(at / 4, at % 2));
-        const uint32_t bits = half_parities<T>(c) & 0x0f0f0f0f;
-        ASSERT_EQ(__builtin_popcount(bits), 1) << "count " << at;
-        ASSERT_EQ(seen & bits, 0u) << "count " << at;
-        seen |= bits;
-        count_checked();
-    }
-}
-
-template <class T>
-void check_half() {
-    const Unit unit = make_unit<HalfPanel<T>>(T::warp_bytes, run_half_stage<T>);
-    check_unit(unit, 2, T::inputs, 0, false);
-    check_unit(unit, 2, T::inputs, 0, true);
-    check_unit(unit, 1, T::inputs - 3, 0x11b, false);
-    check_half_counts<T>();
-}
-
-template <int Lanes, int... Slots>
+template <int... Slots>
 void check_rings() {
-    (check_ring<RingLayout<8, Lanes, Slots>>(), ...);
-    (check_ring<RingLayout<16, Lanes, Slots>>(), ...);
-    (check_ring<RingLayout<32, Lanes, Slots>>(), ...);
+    (check_ring<RingLayout<8, Slots>>(), ...);
+    (check_ring<RingLayout<16, Slots>>(), ...);
 }
 
-TEST(BmmaRingLayout, FourLanes) {
-    check_rings<4, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10>();
-}
-TEST(BmmaRingLayout, Copies) {
-    check_ring<RingLayout<8, 4, 2, false, false, 2>>();
-}
-TEST(BmmaRingLayout, ThreeOutputs) {
-    check_ring<RingLayout<16, 4, 1, false, true>>();
-    check_ring<RingLayout<32, 4, 1, false, true>>();
-}
-TEST(BmmaRingLayout, TwoWords) {
-    check_ring<RingLayout<16, 2, 2, false, false, 1, 2>>();
-    check_ring<RingLayout<16, 4, 1, false, true, 2, 2>>();
-    check_ring<RingLayout<16, 4, 1, false, false, 2, 2>>();
-    check_ring<RingLayout<32, 2, 2, false, false, 1, 2>>();
-    check_ring<RingLayout<32, 4, 1, false, true, 1, 2>>();
-    check_ring<RingLayout<32, 4, 1, false, false, 1, 2>>();
-    check_ring<RingLayout<32, 4, 1, true, true, 2, 2>>();
-    check_ring<RingLayout<32, 4, 1, true, false, 2, 2>>();
-}
-TEST(BmmaRingLayout, HalfPanels) {
-    check_half<RingLayout<8, 4, 1>>();
-    check_half<RingLayout<8, 4, 2>>();
-    check_half<RingLayout<8, 4, 2, false, false, 2>>();
-    check_half<RingLayout<8, 4, 3>>();
-    check_half<RingLayout<8, 4, 4>>();
-}
-TEST(BmmaRingLayout, TwoLanes) {
-    check_rings<2, 1, 2, 3, 4, 5, 6, 7, 8>();
+TEST(BmmaRingLayout, Slots) {
+    check_rings<1, 2, 3, 4, 5, 6, 7, 8, 9, 10>();
 }
 // Inputs so that no column has more than 255 ones.
 TEST(BmmaRingLayout, Light) {
-    check_ring<RingLayout<8, 4, 8, true>>();
-    check_ring<RingLayout<16, 4, 5, true>>();
-    check_ring<RingLayout<16, 4, 8, true>>(24);
-    check_ring<RingLayout<32, 4, 2, true>>();
-    check_ring<RingLayout<32, 2, 6, true>>();
-    check_ring<RingLayout<32, 4, 3, true>>();
-    check_ring<RingLayout<32, 4, 4, true>>(12);
+    check_ring<RingLayout<8, 8, true>>();
+    check_ring<RingLayout<16, 5, true>>();
+    check_ring<RingLayout<16, 8, true>>(24);
 }
 
 } // namespace

@@ -56,7 +56,7 @@ __device__ inline void count(const uint32_t (&a)[U][T::symbols][T::steps],
 }
 
 /* The matrix operand of one bit pair, from a panel's table, which no one writes. */
-template <class T, bool Shared = false>
+template <class T>
 __device__ inline void load_pair(const uint32_t *panel, int pair, unsigned lane,
                                  uint32_t (&b)[T::pair_registers]) {
     constexpr int n = T::load_registers;
@@ -64,31 +64,9 @@ __device__ inline void load_pair(const uint32_t *panel, int pair, unsigned lane,
 #pragma unroll
     for (int r = 0; r < T::pair_registers; r += n) {
         const Words *p = (const Words *)(panel + T::index(pair, r, 0) + lane * n);
-        const Words words = Shared ? *p : __ldg(p);
+        const Words words = __ldg(p);
         memcpy(b + r, &words, sizeof words);
     }
-}
-
-/* What a lane has of one panel for U tiles; the panel's matrix operand is in registers. */
-template <class T, Pack P, int U>
-__device__ inline void multiply_panel(const uint32_t (&a)[U][T::symbols][T::steps],
-                                      const uint32_t (&b)[T::pairs][T::pair_registers],
-                                      uint32_t (&words)[U][T::words]) {
-#pragma unroll
-    for (int word = 0; word < T::words; word++)
-#pragma unroll
-        for (int u = 0; u < U; u++)
-            words[u][word] = 0;
-#pragma unroll
-    for (int word = 0; word < T::words; word++)
-#pragma unroll
-        for (int pair = 0; pair < T::pairs; pair++) {
-            uint32_t c[U][1][2][4];
-            count<T>(a, b[pair], word, c);
-#pragma unroll
-            for (int u = 0; u < U; u++)
-                words[u][word] = merge<T, P>(words[u][word], c[u][0], pair);
-        }
 }
 
 /* What a lane has of a panel becomes words of regions. */
@@ -101,21 +79,6 @@ __device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane) {
             words[0] = prmt(words[0], received, exchange_selector(round, (int)lane));
         }
     }
-    if constexpr (T::three) {
-#pragma unroll
-        for (int word = 0; word < T::words; word++)
-            words[word] = join_last_pair(
-                words[word], __shfl_sync(0xffffffff, words[word], (int)(lane | 3)), (int)lane);
-    }
-}
-
-/* The matrix operands of a panel, from its table. */
-template <class T, bool Shared = false>
-__device__ inline void load_panel(const uint32_t *panel, unsigned lane,
-                                  uint32_t (&b)[T::pairs][T::pair_registers]) {
-#pragma unroll
-    for (int pair = 0; pair < T::pairs; pair++)
-        load_pair<T, Shared>(panel, pair, lane, b[pair]);
 }
 
 } // namespace bmma

@@ -3,22 +3,19 @@
  *
  * A row of the data operand is one symbol position, its K bits are the input symbols there. A
  * column of the matrix operand is one bit of one output; the parity of the count is that bit. A
- * warp takes a tile of 32 / lanes vectors; vector and inputs are dealt out so that every lane
- * loads, and stores, 16 contiguous bytes:
+ * warp takes a tile of eight vectors; vectors and inputs are dealt out so that every lane loads, and
+ * stores, 16 contiguous bytes:
  *
  * - lane 4g + q supplies 32 K bits to the rows g and g + 8 and receives columns 2q and 2q + 1 of
  *   both (PTX ISA, "Matrix Fragments for mma.m16n8k128 / k256").
- * - `lanes` neighbouring lanes (1, 2 or 4) share a vector. Lane l of them has the inputs
- *   l, lanes + l, 2 * lanes + l, ...: its slots. With fewer than four, a row holds several vectors
- *   and the matrix operand is block-diagonal.
+ * - Four neighbouring lanes share a vector. Lane l of them has the inputs l, 4 + l, 8 + l, ...: its
+ *   slots.
  * - A register of the data operand holds the same symbol of 4, 2 or 1 slots (w = 8, 16, 32), the
  *   first in its lowest bits: the order of the K bits is free as long as both operands agree, so
  *   nothing else is moved.
- * - Outputs go in panels. w = 8 and 16: a panel is `lanes` outputs, and lane l receives all bits of
+ * - Outputs go in panels. w = 8 and 16: a panel is four outputs, and lane l receives all bits of
  *   output l. w = 32: a panel is one output, lane q receives byte q of every symbol, and a 4 x 4
  *   byte transposition among four lanes makes words of it, so no column is spent on padding.
- * - Three outputs of w = 8 to four lanes: the fourth lane's columns would be padding in all four
- *   rounds. In three rounds it receives the last bit pair of each output, and passes it on.
  *
  * The functions here are what a lane does between loads, MMAs and stores. The host test runs them
  * against an emulated MMA. */
@@ -86,38 +83,24 @@ GFK_BOTH uint32_t select_bits(uint32_t low, uint32_t high, uint32_t mask) {
 #endif
 }
 
-/* Slots is how many inputs a lane has in one pass. Three: panels of three outputs. Words: of a
- * vector, fewer than four for more warps. */
-template <int W, int Lanes, int Slots, bool Three = false, int Words = 4>
+/* Slots is how many inputs a lane has in one pass. */
+template <int W, int Slots>
 struct Layout {
-    static_assert(!Three || (W == 8 && Lanes == 4), "");
-    static_assert(Words == 4 || Words == 2 || (Words == 1 && W != 32), "");
-    /* w = 32: two words of a vector are half the rows of its MMAs; two outputs share the columns.
-     */
-    static constexpr bool two = W == 32 && Words == 2;
     static_assert(W == 8 || W == 16 || W == 32, "");
-    static_assert(Lanes == 4 || (W != 32 && (Lanes == 1 || Lanes == 2)), "");
-    static constexpr int w = W, lanes = Lanes, slots = Slots;
-    static constexpr int inputs = Lanes * Slots; /* of a pass */
-    static constexpr int vectors = 32 / Lanes;   /* of a tile */
-    static constexpr int lane_words = Words;
-    static constexpr int symbols = 32 * Words / W; /* of a vector */
-    static constexpr int in_register = 32 / W;     /* slots that a register holds */
+    static constexpr int w = W, lanes = 4, slots = Slots;
+    static constexpr int inputs = lanes * Slots; /* of a pass */
+    static constexpr int vectors = 32 / lanes;   /* of a tile */
+    static constexpr int lane_words = 4;
+    static constexpr int symbols = 128 / W;    /* of a vector */
+    static constexpr int in_register = 32 / W; /* slots that a register holds */
     static constexpr int steps = (Slots + in_register - 1) / in_register;
-    static constexpr bool three = Three;
-    static constexpr int outputs = W == 32 ? (two ? 2 : 1) : Three ? 3 : Lanes; /* of a panel */
-    static constexpr int pairs = Three ? 3 : 4;              /* rounds, a bit pair each */
-    static constexpr int words = W == 32 ? 1 : Words;        /* of a lane and panel */
-    static constexpr int fragments = W == 16 || two ? 2 : 1; /* of 8 columns for a bit pair */
-    static constexpr int mmas = (steps + 1) / 2;             /* of a chain */
+    static constexpr int outputs = W == 32 ? 1 : lanes;    /* of a panel */
+    static constexpr int pairs = 4;                        /* rounds, a bit pair each */
+    static constexpr int words = W == 32 ? 1 : lane_words; /* of a lane and panel */
+    static constexpr int fragments = W == 16 ? 2 : 1;      /* of 8 columns for a bit pair */
     static constexpr int pair_registers =
         fragments * steps; /* of the matrix operand, per bit pair */
     static constexpr int panel_registers = pairs * pair_registers;
-    static constexpr int copies = 1; /* of a row's bits: fragment_ring.h */
-    GFK_BOTH static constexpr int weight(int, int) { return 1; }
-    static constexpr bool word_rows = W == 32;
-    /* A count may reach the number of K bits. */
-    static constexpr bool counts_fit_bytes = inputs * W < 256;
 
     /* The registers of the matrix operand in memory: [pass][panel][bit pair][register /
      * load_registers] [lane][register % load_registers], so that a warp's loads are contiguous. */
@@ -131,21 +114,9 @@ struct Layout {
     }
 
     /* What column `column` of the fragment means: an output of the panel, and a bit of it. */
-    GFK_BOTH static constexpr int column_output(int pair, int fragment, int column) {
-        return W == 32 ? fragment : Three && column >= 6 ? pair : column / 2 % Lanes;
-    }
+    GFK_BOTH static constexpr int column_output(int column) { return W == 32 ? 0 : column / 2; }
     GFK_BOTH static constexpr int column_bit(int pair, int fragment, int column) {
-        return column % 2 + (Three && column >= 6 ? 6 : 2 * pair) +
-               (W == 32 ? 8 * (column / 2) : 8 * fragment);
-    }
-    /* What a lane's words are in the end: an output of the panel, and a word of the vector. */
-    GFK_BOTH static constexpr int lane_output(int lane) {
-        return two ? lane % 4 / 2 : W == 32 ? 0 : lane % Lanes;
-    }
-    GFK_BOTH static constexpr int lane_word(int lane) { return W == 32 ? lane % Words : 0; }
-    /* Is the column for the vector that lane q of four has a share of? */
-    GFK_BOTH static constexpr bool column_sees(int column, int q) {
-        return column / 2 / Lanes == q / Lanes;
+        return column % 2 + 2 * pair + (W == 32 ? 8 * (column / 2) : 8 * fragment);
     }
 };
 
@@ -160,34 +131,29 @@ GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::lane_words],
         const int n = T::slots - first < T::in_register ? T::slots - first : T::in_register;
         GFK_UNROLL
         for (int i = 0; i < T::lane_words; i++) {
-            if (T::word_rows) {
-                a[i % T::symbols][s] = x[first][i];
+            const uint32_t p = x[first][i], q = n > 1 ? x[first + (n > 1)][i] : 0;
+            if (T::w == 32) {
+                a[i % T::symbols][s] = p;
             } else if (T::w == 16) {
-                const uint32_t p = x[first][i], q = n > 1 ? x[first + (n > 1)][i] : 0;
                 a[2 * i % T::symbols][s] = n > 1 ? permute(p, q, 0x5410) : p;
                 a[(2 * i + 1) % T::symbols][s] = n > 1 ? permute(p, q, 0x7632) : p >> 16;
             } else {
-                const uint32_t p = x[first][i], q = n > 1 ? x[first + (n > 1)][i] : 0;
                 const uint32_t r = n > 2 ? x[first + 2 * (n > 2)][i] : 0;
                 const uint32_t lo = permute(p, q, 0x5140), hi = permute(p, q, 0x7362);
                 uint32_t *y[4] = {&a[4 * i % T::symbols][s], &a[(4 * i + 1) % T::symbols][s],
                                   &a[(4 * i + 2) % T::symbols][s], &a[(4 * i + 3) % T::symbols][s]};
-                if (n == 4 && T::copies == 1) {
+                if (n == 4) {
                     const uint32_t t = x[first + 3 * (n > 3)][i];
                     const uint32_t lo2 = permute(r, t, 0x5140), hi2 = permute(r, t, 0x7362);
                     *y[0] = permute(lo, lo2, 0x5410);
                     *y[1] = permute(lo, lo2, 0x7632);
                     *y[2] = permute(hi, hi2, 0x5410);
                     *y[3] = permute(hi, hi2, 0x7632);
-                } else if (n == 3 && T::copies == 1) {
+                } else if (n == 3) {
                     *y[0] = permute(lo, r, 0x4410);
                     *y[1] = permute(lo, r, 0x5532);
                     *y[2] = permute(hi, r, 0x6610);
                     *y[3] = permute(hi, r, 0x7732);
-                } else if (T::copies == 2) {
-                    GFK_UNROLL
-                    for (int symbol = 0; symbol < 4; symbol++)
-                        *y[symbol] = permute(p, q, 0x4040u + 0x1111u * (unsigned)symbol);
                 } else {
                     *y[0] = n == 2 ? lo : p;
                     *y[1] = n == 2 ? lo >> 16 : p >> 8;
@@ -203,38 +169,28 @@ GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::lane_words],
  * symbols first_symbol and the next (rows g and g + 8) with column fragment fragment_of. */
 template <class T>
 GFK_BOTH constexpr int first_symbol(int word, int chain) {
-    return T::w == 8 ? 4 * word + 2 * chain : T::w == 16 || T::two ? 2 * word : 2 * chain;
+    return T::w == 8 ? 4 * word + 2 * chain : T::w == 16 ? 2 * word : 2 * chain;
 }
 template <class T>
 GFK_BOTH constexpr int fragment_of(int chain) {
     return T::fragments == 2 ? chain : 0;
 }
 
-/* How counts become the bits of a word: which pipe does it. */
-enum class Pack {
-    fma,     /* shifts and adds: 4 multiply-adds, 1 ALU. Counts below 256. */
-    convert, /* 2 multiply-adds, one of floats, 2 ALU. Counts below 256. */
-    permute  /* 3 multiply-adds, 2 ALU. Any counts. */
-};
-
-template <Pack P>
+/* The counts of one bit of a word's four bytes become bits of the word: bit `bit` of every byte is a
+ * parity. */
 GFK_BOTH uint32_t pack(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, int bit) {
-    if (P == Pack::fma)
-        return (c0 << bit) + (c1 << (8 + bit)) + (c2 << (16 + bit)) + (c3 << (24 + bit));
-    if (P == Pack::convert)
-        return join_bytes(c0, c1, join_counts<8>(c2, c3)) << bit;
     return permute((c1 << 16) + c0, (c3 << 16) + c2, 0x6420) << bit;
 }
 
 /* Adds a bit pair's counts to the word: their parities become the bits 2 * pair and the next of
  * every byte. c[chain] is an accumulator: columns 2q and 2q + 1 of row g, then of row g + 8. */
-template <class T, Pack P>
+template <class T>
 GFK_BOTH uint32_t merge(uint32_t word, const uint32_t (&c)[2][4], int pair) {
     GFK_UNROLL
     for (int s = 0; s < 2; s++) {
         const int bit = 2 * pair + s;
-        const uint32_t v = T::w == 16 ? pack<P>(c[0][s], c[1][s], c[0][2 + s], c[1][2 + s], bit)
-                                      : pack<P>(c[0][s], c[0][2 + s], c[1][s], c[1][2 + s], bit);
+        const uint32_t v = T::w == 16 ? pack(c[0][s], c[1][s], c[0][2 + s], c[1][2 + s], bit)
+                                      : pack(c[0][s], c[0][2 + s], c[1][s], c[1][2 + s], bit);
         word ^= v & 0x01010101u << bit;
     }
     return word;
@@ -244,11 +200,6 @@ GFK_BOTH uint32_t merge(uint32_t word, const uint32_t (&c)[2][4], int pair) {
  * lane ^ 2, make it symbol q. These are the selectors of PRMT(own word, received word). */
 GFK_BOTH constexpr uint32_t exchange_selector(int round, int lane) {
     return round == 0 ? (lane & 1 ? 0x3715 : 0x6240) : (lane & 2 ? 0x3276 : 0x5410);
-}
-
-/* Three: the fourth lane's word has the last bit pair of output q where pair q is. */
-GFK_BOTH uint32_t join_last_pair(uint32_t own, uint32_t fourth, int lane) {
-    return own | (fourth << ((6 - 2 * (lane & 3)) & 7) & 0xc0c0c0c0);
 }
 
 } // namespace bmma

@@ -23,8 +23,8 @@ namespace bmma {
 /* Steps: of 256 bits, 32 inputs each. Words: of a lane and input. Panels: of an instruction. Light: no
  * column of the matrix has more than 255 ones, so counts fit bytes. */
 template <int Steps, int Words, int Panels = 2, bool Light = false>
-struct WgmmaLayoutW8 : Layout<8, 4, 8 * Steps> {
-    using Base = Layout<8, 4, 8 * Steps>;
+struct WgmmaLayoutW8 : Layout<8, 8 * Steps> {
+    using Base = Layout<8, 8 * Steps>;
     using LightLayout = WgmmaLayoutW8<Steps, Words, Panels, true>;
     static constexpr bool light = Light;
     static constexpr int lane_words = Words;

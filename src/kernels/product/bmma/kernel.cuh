@@ -14,11 +14,11 @@ struct Run {
     const Vectors &vectors;
     const uint32_t *matrix;       /* the kernel's matrix operand */
     const uint32_t *coefficients; /* all of them */
-    uint32_t *pace;               /* the product's counter for kernels/common/pace.cuh */
 };
 
 struct Kernel {
-    size_t shared; /* bytes that a block needs */
+    bool
+        long_regions; /* does it need regions of some length, to be faster than the streamed kernels? */
     /* The matrix operand of a product, in 32-bit words. */
     size_t (*words)(size_t rows, size_t cols);
     void (*build)(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,

@@ -68,27 +68,15 @@ void build_matrix(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols
         for (size_t i = 0; i < cols; i++) {
             uint32_t masks[T::w];
             bit_matrix<T::w>(matrix[j * cols + i], polynomial, masks);
-            const int slot = (int)(i % T::inputs / T::lanes), share = (int)(i % T::lanes);
+            const int slot = (int)(i % T::inputs / T::lanes), q = (int)(i % T::lanes);
+            const int step = slot / T::in_register, shift = slot % T::in_register * T::w % 32;
             uint32_t *panel = table + (i / T::inputs * panels + j / T::outputs) * panel_words<T>();
             for (int column = 0; column < 8; column++)
-                for (int q = share; q < 4; q += T::lanes) {
-                    if (!T::column_sees(column, q))
-                        continue;
-                    for (int pair = 0; pair < T::pairs; pair++)
-                        for (int fragment = 0; fragment < T::fragments; fragment++)
-                            if ((size_t)T::column_output(pair, fragment, column) ==
-                                j % T::outputs) {
-                                const int b = T::column_bit(pair, fragment, column);
-                                const uint32_t bits = masks[b % T::w] << b / T::w * T::w;
-                                for (int copy = 0; copy < T::weight(pair, column); copy++) {
-                                    const int at = slot + copy * (T::slots / T::copies);
-                                    const int step = at / T::in_register;
-                                    panel[T::index(pair, fragment * T::steps + step,
-                                                   4 * column + q)] |=
-                                        bits << at % T::in_register * T::w % 32;
-                                }
-                            }
-                }
+                for (int pair = 0; pair < T::pairs; pair++)
+                    for (int fragment = 0; fragment < T::fragments; fragment++)
+                        if ((size_t)T::column_output(column) == j % T::outputs)
+                            panel[T::index(pair, fragment * T::steps + step, 4 * column + q)] |=
+                                masks[T::column_bit(pair, fragment, column)] << shift;
         }
     }
 }

@@ -26,7 +26,6 @@ struct Job : Extent {
     }
 };
 
-using FewJob = Job<32, 4>;
 using RingJob = Job<40, 16>;
 using ManyJob = Job<512, 512>;
 using UnalignedJob = Job<2048, 512>;
@@ -56,17 +55,6 @@ void fill_regions(J &job, const Run &run, size_t first_in, size_t cols, size_t f
                     run.vectors.phase;
     for (size_t j = 0; j < rows; j++)
         job.out[j] = gfk_region_address(call->out, first_out + j) - run.vectors.phase;
-}
-
-/* A launch of the whole product. */
-template <class T>
-FewJob whole_job(const Run &run) {
-    const gfk_product_info &info = run.call->product->info;
-    FewJob job = {};
-    make_extent(job, run.call, run.vectors);
-    job.matrix = run.matrix;
-    fill_regions<T>(job, run, 0, info.cols, 0, info.rows);
-    return job;
 }
 
 /* Blocks of kernel K, which take `block_bytes` of every region at a time: as many as there is work

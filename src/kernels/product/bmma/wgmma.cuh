@@ -57,7 +57,7 @@ __device__ inline void expect(uint8_t *(&x)[1]) {
     asm volatile("" : "+l"(x[0]) : : "memory");
 }
 
-/* 64 rows, 256, 64, 48 or 32 columns, 256 bits deep: D = A * B where `add` is 0, D += A * B where it is
+/* 64 rows, 256, 64 or 32 columns, 256 bits deep: D = A * B where `add` is 0, D += A * B where it is
  * not. A is in registers, b describes B.
  *
  * To the compiler, D is read, but by multiply_into. Where D is an output only, ptxas 13.0 takes
@@ -81,10 +81,6 @@ __device__ inline void expect(uint8_t *(&x)[1]) {
 #define GFK_LIST16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define GFK_WGMMA32(kind, add)                                                                     \
     GFK_WGMMA("%21", "32", GFK_LIST16, "{%16, %17, %18, %19}, %20", GFK_D16(kind, 0)               \
-              : GFK_A_AND_B, add)
-#define GFK_WGMMA48(kind, add)                                                                     \
-    GFK_WGMMA("%29", "48", GFK_LIST16 ", %16, %17, %18, %19, %20, %21, %22, %23",                  \
-              "{%24, %25, %26, %27}, %28", GFK_D16(kind, 0), GFK_D8(kind, 16)                      \
               : GFK_A_AND_B, add)
 #define GFK_LIST64                                                                                 \
     GFK_LIST16                                                                                     \
@@ -123,10 +119,6 @@ __device__ inline void multiply_into(uint32_t (&d)[32], uint32_t a0, uint32_t a1
                                      uint32_t a3, uint64_t b) {
     GFK_WGMMA64("=r", "n"(0));
 }
-__device__ inline void multiply_into(uint32_t (&d)[24], uint32_t a0, uint32_t a1, uint32_t a2,
-                                     uint32_t a3, uint64_t b) {
-    GFK_WGMMA48("=r", "n"(0));
-}
 __device__ inline void multiply_into(uint32_t (&d)[16], uint32_t a0, uint32_t a1, uint32_t a2,
                                      uint32_t a3, uint64_t b) {
     GFK_WGMMA32("=r", "n"(0));
@@ -135,10 +127,6 @@ __device__ inline void multiply_into(uint32_t (&d)[16], uint32_t a0, uint32_t a1
 __device__ inline void multiply_add(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b) {
     GFK_WGMMA64("+r", "n"(1));
-}
-__device__ inline void multiply_add(uint32_t (&d)[24], uint32_t a0, uint32_t a1, uint32_t a2,
-                                    uint32_t a3, uint64_t b) {
-    GFK_WGMMA48("+r", "n"(1));
 }
 __device__ inline void multiply_add(uint32_t (&d)[16], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b) {
@@ -177,7 +165,6 @@ __device__ inline void multiply_add_half(uint32_t (&counts)[128], const uint32_t
 #undef GFK_WGMMA256
 #undef GFK_WGMMA64
 #undef GFK_LIST64
-#undef GFK_WGMMA48
 #undef GFK_WGMMA32
 #undef GFK_LIST16
 #undef GFK_D16
