@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Few boxes for a map of choices; also for scripts/choose_kernels.py, so without pandas."""
+"""Few boxes for a map of choices."""
 
 
 def rectangles(cells, columns, rows):

@@ -71,13 +71,11 @@ GFK_API gfk_status gfk_engine_available(const gfk_engine_info *info, int device,
  *          the symbol's size, and no others
  * SHORT    the engine uses the kernel for short regions
  * SETS     the kernel only sets outputs (GFK_SET): the kernel does not read them
- * READS    the kernel always reads outputs: it takes GFK_XOR, and refuses GFK_SET
- * CHECKS   the kernel only compares: it serves gfk_rs_verify, and refuses GFK_SET and GFK_XOR */
+ * READS    the kernel always reads outputs: it takes GFK_XOR, and refuses GFK_SET */
 #define GFK_ENGINE_KERNEL_ALIGNED 1u
 #define GFK_ENGINE_KERNEL_SHORT 2u
 #define GFK_ENGINE_KERNEL_SETS 4u
 #define GFK_ENGINE_KERNEL_READS 8u
-#define GFK_ENGINE_KERNEL_CHECKS 16u
 
 /* One compiled kernel of an engine. Rows are constant, and exist in every build. */
 typedef struct gfk_engine_kernel_info {

@@ -112,7 +112,7 @@ TEST_F(ProductDescriptor, Devices) {
         good_.desc.device = number;
         refused(INVALID, named);
         refused(INVALID, [](CreateArguments &a) { a.desc.engine = "bmma_w8"; });
-        refused(INVALID, [](CreateArguments &a) { a.desc.engine = "bmma_w8/registers_10x4"; });
+        refused(INVALID, [](CreateArguments &a) { a.desc.engine = "bmma_w8/ring_24"; });
         refused(INVALID, [](CreateArguments &a) { a.desc.method = GFK_METHOD_LOG; });
         if (number != GFK_CPU)
             refused(INVALID, [](CreateArguments &a) { a.desc.family = GFK_ENGINE_HOST; });

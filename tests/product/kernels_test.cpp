@@ -57,8 +57,7 @@ TEST(EngineKernelList, ShapesAndLabels) {
         EXPECT_TRUE(info.max_inputs == 0 || info.max_inputs >= info.min_inputs) << info.id;
         EXPECT_TRUE(info.max_outputs == 0 || info.max_outputs >= info.min_outputs) << info.id;
         EXPECT_EQ(0u, info.labels & ~(GFK_ENGINE_KERNEL_ALIGNED | GFK_ENGINE_KERNEL_SHORT |
-                                      GFK_ENGINE_KERNEL_SETS | GFK_ENGINE_KERNEL_READS |
-                                      GFK_ENGINE_KERNEL_CHECKS));
+                                      GFK_ENGINE_KERNEL_SETS | GFK_ENGINE_KERNEL_READS));
         count_checked();
     }
 }
@@ -171,8 +170,7 @@ class ProductKernels : public testing::TestWithParam<Kernel> {
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
             stage.refill(random, false);
             const unsigned refuses =
-                GFK_ENGINE_KERNEL_CHECKS |
-                (mode == GFK_XOR ? GFK_ENGINE_KERNEL_SETS : GFK_ENGINE_KERNEL_READS);
+                mode == GFK_XOR ? GFK_ENGINE_KERNEL_SETS : GFK_ENGINE_KERNEL_READS;
             const gfk_status expected =
                 kernel().labels & refuses ? GFK_STATUS_NOT_SUPPORTED : when_set;
             const gfk_status status =
@@ -227,8 +225,7 @@ TEST_P(ProductKernels, SmallestAndLargestShape) {
     run_shape(rows, cols);
 }
 
-// Kernels with state from tile to tile and from panel to panel: in regions so long that a block has many tiles, of
-// which it may keep its blocks near each other by a counter that the product has (kernels/common/pace.cuh), with
+// Kernels with state from tile to tile and from panel to panel: in regions so long that a block has many tiles, with
 // several launches, whole panels and a rest of outputs, and on several streams at once.
 class LongKernels : public ProductKernels {
   protected:
@@ -292,8 +289,7 @@ std::vector<Kernel> long_kernels() {
     std::vector<Kernel> list;
     for (const Kernel &kernel : kernels())
         if (kernel.engine->family == GFK_ENGINE_BMMA &&
-            !(kernel.info->labels &
-              (GFK_ENGINE_KERNEL_SHORT | GFK_ENGINE_KERNEL_READS | GFK_ENGINE_KERNEL_CHECKS)))
+            !(kernel.info->labels & (GFK_ENGINE_KERNEL_SHORT | GFK_ENGINE_KERNEL_READS)))
             list.push_back(kernel);
     return list;
 }

@@ -194,42 +194,6 @@ TEST_P(RsVerify, ManyRegions) {
     }
 }
 
-// The compiled kernels that only check, by their ids: one flipped bit in each region.
-TEST(RsVerifyKernels, FlippedBits) {
-    if (device::count() == 0)
-        SKIP_WITHOUT_GPU("there is no GPU");
-    for (size_t e = 0; e < gfk_engine_count(); e++)
-        for (size_t i = 0; i < gfk_engine_kernel_count(gfk_engine_at(e)); i++) {
-            const gfk_engine_kernel_info &kernel = *gfk_engine_kernel_at(gfk_engine_at(e), i);
-            gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-            desc.engine = kernel.id;
-            const gfk_field field = make_field(gfk_engine_at(e)->w);
-            gfk_product_info info;
-            if (!(kernel.labels & GFK_ENGINE_KERNEL_CHECKS) ||
-                gfk_product_query(&field, kernel.max_outputs, kernel.max_inputs, &desc, &info) ==
-                    GFK_STATUS_NOT_SUPPORTED)
-                continue;
-            for (const Shape &shape : {Shape{kernel.max_inputs, kernel.max_outputs}, Shape{1, 1},
-                                       Shape{5, 3}, Shape{10, 4}}) {
-                const RsCode code = make_rs_code(desc, field, {GFK_RS_CAUCHY, shape.k, shape.m});
-                Random random(shape.k);
-                const size_t bytes = (options.reduced ? 9001 : 200001) * field.w / 8;
-                Stripe stripe(false, code.get(), bytes, Layout::PHASE, random);
-                ASSERT_EQ(0u, stripe.verify()) << kernel.id;
-                for (size_t region = 0; region < shape.k + shape.m; region++)
-                    for (size_t at : {size_t(0), bytes - 1, random.below(bytes)}) {
-                        stripe.flip(region, at, 0x10);
-                        ASSERT_EQ(1u, stripe.verify())
-                            << kernel.id << ", region " << region << ", byte " << at;
-                        stripe.flip(region, at, 0x10);
-                        count_checked();
-                    }
-                ASSERT_EQ(0u, stripe.verify()) << kernel.id;
-                ASSERT_TRUE(stripe.is_whole());
-            }
-        }
-}
-
 // Where a check says that a symbol is wrong, by the kernels of clmad: locating looks nowhere else. Symbols at both
 // sides of the places that the check tells apart, with regions at one phase.
 TEST(RsVerifyKernels, PlacesOfMismatches) {
