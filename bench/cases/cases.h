@@ -75,10 +75,9 @@ inline constexpr uint32_t kS2Constant = 128;
 
 // ---- products --------------------------------------------------------------------------------
 enum class Way {
-    Engine,      // the engine of this id
-    Auto,        // what AUTO takes without compiling
-    AutoCompile, // what AUTO takes when it may compile
-    Plain        // k x m region multiplies of AUTO's multiplier
+    Engine, // the engine of this id
+    Auto,   // what AUTO takes
+    Plain   // k x m region multiplies of AUTO's multiplier
 };
 
 struct ProductCase {
@@ -126,5 +125,5 @@ std::vector<std::string> contenders(const Shape &shape);
 std::vector<Shape> rs_sweep_shapes(const Options &options); // of rs-sweep, and of paper gibraltar
 
 double product_rate(const Shape &shape); // bytes of data per second of AUTO's engine on the device
-// Adds the rows of set-up before the first byte: of preset product-small and paper gibraltar.
+// Adds the rows of set-up before the first byte: of preset product-small.
 void add_product_create_rows(const Options &options, Rows *rows);

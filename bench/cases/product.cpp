@@ -62,7 +62,6 @@ struct ProductWork : MatrixWork {
         gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
         desc.engine = case_.way == Way::Engine ? case_.engine.c_str() : nullptr;
         desc.device = gpu().device;
-        desc.compile = case_.way == Way::Engine || case_.way == Way::AutoCompile;
         desc.sustained = case_.sustained;
         desc.bytes = layout_.bytes;
         return make_product(library_, case_.shape, matrix_, desc, &product_, &workspace_bytes_,
@@ -87,28 +86,22 @@ struct ProductWork : MatrixWork {
     size_t workspace_bytes_ = 0;
 };
 
-// An engine is measured for seconds if it and another one are near the fastest one in bursts, among all
-// engines or among those that take run-time matrices.
+// An engine is measured for seconds if it and another one are near the fastest one in bursts.
 bool is_contest(ProductCase c) {
     const std::string own = c.engine;
     c.sustained = false;
-    for (bool compile : {true, false}) {
-        std::vector<double> us; // of each engine in bursts
-        double own_us = 0;
-        for (const std::string &engine : contenders(c.shape)) {
-            c.engine = engine;
-            const Result *result = find_result(c.name());
-            if (!result ||
-                (!compile && gfk_engine_find(engine.c_str())->labels & GFK_ENGINE_COMPILES))
-                continue;
-            us.push_back(result->fields.number("time_us_median"));
-            own_us = engine == own ? us.back() : own_us;
-        }
-        std::sort(us.begin(), us.end());
-        if (own_us > 0 && us.size() > 1 && std::max(own_us, us[1]) <= kNear * us[0])
-            return true;
+    std::vector<double> us; // of each engine in bursts
+    double own_us = 0;
+    for (const std::string &engine : contenders(c.shape)) {
+        c.engine = engine;
+        const Result *result = find_result(c.name());
+        if (!result)
+            continue;
+        us.push_back(result->fields.number("time_us_median"));
+        own_us = engine == own ? us.back() : own_us;
     }
-    return false;
+    std::sort(us.begin(), us.end());
+    return own_us > 0 && us.size() > 1 && std::max(own_us, us[1]) <= kNear * us[0];
 }
 
 struct ProductCall : CallWork {
@@ -135,12 +128,11 @@ void add_call_rows(const Options &options, Rows *rows) {
 } // namespace
 
 Row product_row(const ProductCase &c, uint64_t seed) {
-    static const std::string ways[] = {"engine", "auto", "auto_compile", "plain"};
+    static const std::string ways[] = {"engine", "auto", "plain"};
     Row row(c.name(), shape_facts("product", "product", "gpu", c.id(), c.shape));
-    row.facts.add("way", ways[(int)c.way] + (c.sustained ? "_sustained" : ""), "compile",
-                  c.way == Way::AutoCompile, "mode", mode_name(c.mode), "cold", true, "matrix",
-                  c.cauchy ? "cauchy" : "random", "region_bytes", c.region_bytes(), "nominal_bytes",
-                  c.data);
+    row.facts.add("way", ways[(int)c.way] + (c.sustained ? "_sustained" : ""), "mode",
+                  mode_name(c.mode), "cold", true, "matrix", c.cauchy ? "cauchy" : "random",
+                  "region_bytes", c.region_bytes(), "nominal_bytes", c.data);
     if (c.way == Way::Engine)
         row.facts.add(engine_facts(c.engine));
     row.data_bytes = (double)(c.region_bytes() * c.shape.k);
@@ -171,8 +163,8 @@ void add_product_rows(const Options &options, Rows *rows) {
             GFK_STATUS_SUCCESS)
             std::fprintf(stderr, "gfk_bench: %s is absent: %s\n", gfk_engine_at(i)->id, reason);
     }
-    if (options.is("product-small") || options.is("gibraltar"))
-        add_product_create_rows(options, rows); // first: nothing has been compiled or loaded yet
+    if (options.is("product-small"))
+        add_product_create_rows(options, rows); // first: no code has been loaded yet
     for (ProductCase c : cases) {
         const bool card = options.is("card");
         while (card && c.data > kLeastLong &&

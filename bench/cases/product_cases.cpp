@@ -35,7 +35,6 @@ bool takes(const std::string &id, const Shape &shape) {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     gfk_product_info info;
     desc.engine = id.c_str();
-    desc.compile = true;
     return gfk_product_query(&field, shape.m, shape.k, &desc, &info) == GFK_STATUS_SUCCESS;
 }
 
@@ -108,7 +107,7 @@ void add_figures(Cases *cases, const Options &options) {
             c.seconds = is_for_long_jobs(shape) && !cauchy;
             add_engines(cases, c, contenders_and_named(shape, options));
         }
-        add_ways(cases, {shape, data}, {Way::Auto, Way::AutoCompile});
+        add_ways(cases, {shape, data}, {Way::Auto});
         if (is_for_long_jobs(shape))
             add_ways(cases, for_seconds({shape, data}), {Way::Auto});
         if (shape.k * shape.m <= kMostPlainCalls)
@@ -139,7 +138,7 @@ void add_quick(Cases *cases, size_t data) {
         ProductCase c = {shape, data};
         c.seconds = is_for_long_jobs(shape);
         add_engines(cases, c, engines(shape, shape.k == 10 ? is_no_ablation : is_contender));
-        add_ways(cases, {shape, data}, {Way::Auto, Way::AutoCompile, Way::Plain});
+        add_ways(cases, {shape, data}, {Way::Auto, Way::Plain});
     }
 }
 
@@ -154,7 +153,7 @@ void add_map(Cases *cases, const Options &options, const std::vector<Grid> &grid
                 c.replays = replays;
                 c.few = true;
                 add_engines(cases, c, contenders_and_named(c.shape, options));
-                add_ways(cases, c, {Way::Auto, Way::AutoCompile});
+                add_ways(cases, c, {Way::Auto});
             }
 }
 
@@ -202,7 +201,7 @@ std::vector<ProductCase> product_cases(const Options &options) {
             for (size_t region : short_regions) {
                 const ProductCase c = {shape, region * shape.k};
                 add_engines(&cases, c, contenders_and_named(shape, options));
-                add_ways(&cases, c, {Way::Auto, Way::AutoCompile});
+                add_ways(&cases, c, {Way::Auto});
             }
     if (options.is("card")) {
         for (size_t region : short_regions)
@@ -231,7 +230,7 @@ std::string ProductCase::id() const {
     const std::string w = "_w" + std::to_string(shape.w);
     return (way == Way::Engine  ? engine
             : way == Way::Plain ? "plain" + w
-                                : "auto" + w + (way == Way::AutoCompile ? "_compile" : "")) +
+                                : "auto" + w) +
            (sustained ? "_sustained" : "");
 }
 
