@@ -85,7 +85,6 @@ struct ProductCase {
     size_t data = 0; // bytes of all inputs together, before rounding
     Way way = Way::Engine;
     std::string engine = {}; // of Way::Engine
-    bool cauchy = false;     // the matrix: the default parity matrix, else dense random elements
     gfk_accumulate mode = GFK_SET;
     int replays = 9;
     bool few = false;       // the roofline is the best of two variants only
@@ -97,7 +96,7 @@ struct ProductCase {
 
     size_t region_bytes() const { return data / shape.k / 512 * 512; }
     std::string id() const;
-    std::string name() const; // <id>/<k>+<m>/<bytes of data>/<set|xor>/cold[/cauchy]
+    std::string name() const; // <id>/<k>+<m>/<bytes of data>/<set|xor>/cold
     std::string ceiling_name() const;
 };
 std::vector<ProductCase> product_cases(const Options &options); // on a device

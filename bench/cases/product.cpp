@@ -18,7 +18,7 @@ Layout layout_of(const ProductCase &c) {
 struct ProductWork : MatrixWork {
     ProductWork(const Library &library, const ProductCase &c, uint64_t seed)
         : MatrixWork(c.shape.w, layout_of(c), c.mode), library_(library), case_(c) {
-        matrix_ = matrix_of(c.shape, c.cauchy, seed);
+        matrix_ = matrix_of(c.shape, false, seed);
         if (c.operands == "light")
             for (uint32_t &element : matrix_)
                 element &= 1;
@@ -39,9 +39,7 @@ struct ProductWork : MatrixWork {
             return multiply_all(j, stream);
         run(library_.gfk_product_run, product_, j, mode_, workspace_, workspace_bytes_, stream);
     }
-    std::string tag() const override {
-        return (case_.cauchy ? "cauchy/" : "random/") + case_.operands;
-    }
+    std::string tag() const override { return "random/" + case_.operands; }
 
   private:
     gfk_status create_plain() {
@@ -131,8 +129,8 @@ Row product_row(const ProductCase &c, uint64_t seed) {
     static const std::string ways[] = {"engine", "auto", "plain"};
     Row row(c.name(), shape_facts("product", "product", "gpu", c.id(), c.shape));
     row.facts.add("way", ways[(int)c.way] + (c.sustained ? "_sustained" : ""), "mode",
-                  mode_name(c.mode), "cold", true, "matrix", c.cauchy ? "cauchy" : "random",
-                  "region_bytes", c.region_bytes(), "nominal_bytes", c.data);
+                  mode_name(c.mode), "cold", true, "matrix", "random", "region_bytes",
+                  c.region_bytes(), "nominal_bytes", c.data);
     if (c.way == Way::Engine)
         row.facts.add(engine_facts(c.engine));
     row.data_bytes = (double)(c.region_bytes() * c.shape.k);

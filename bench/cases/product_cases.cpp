@@ -102,11 +102,8 @@ void add_figures(Cases *cases, const Options &options) {
     const size_t data = options.size_or(3 * kGiB);
     for (const Shape &shape : kShapes) {
         ProductCase c = {shape, data};
-        for (bool cauchy : {false, true}) {
-            c.cauchy = cauchy;
-            c.seconds = is_for_long_jobs(shape) && !cauchy;
-            add_engines(cases, c, contenders_and_named(shape, options));
-        }
+        c.seconds = is_for_long_jobs(shape);
+        add_engines(cases, c, contenders_and_named(shape, options));
         add_ways(cases, {shape, data}, {Way::Auto});
         if (is_for_long_jobs(shape))
             add_ways(cases, for_seconds({shape, data}), {Way::Auto});
@@ -235,7 +232,7 @@ std::string ProductCase::id() const {
 }
 
 std::string ProductCase::name() const {
-    return id() + ceiling_name().substr(ceiling_name().find('/')) + (cauchy ? "/cauchy" : "");
+    return id() + ceiling_name().substr(ceiling_name().find('/'));
 }
 
 std::string ProductCase::ceiling_name() const {
