@@ -21,8 +21,7 @@ static const struct preference {
     const char *id;
     bool sustained; /* only for descriptors with it */
 } preferences[] = {
-#define PREFER(sustained, w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes,         \
-               compile, id)                                                                        \
+#define PREFER(sustained, w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, id)     \
     {w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, #id, sustained},
 #define GFK_PREFER_ENGINE(...) PREFER(false, __VA_ARGS__)
 #define GFK_PREFER_SUSTAINED(...) PREFER(true, __VA_ARGS__)
