@@ -8,7 +8,7 @@ from . import preference
 
 # Engines at w = 8 and the shapes where their kernels do the same work for each output, or for each input and output;
 # how many outputs they compute at a time, needed or not.
-KERNELS = (("xor_w8", "all", "k > 0", True, 1), ("prmt_w8", "all", "k > 0", True, 1),
+KERNELS = (("prmt_w8", "all", "k > 0", True, 1),
            ("bmma_w8", "up to 16 inputs, 6 and more outputs, in twos", "k <= 16 and m >= 6", False, 2),
            ("bmma_w8", "17 to 32 inputs, outputs in fours", "k > 16 and k <= 32", False, 4),
            ("bmma_w8", "33 to 64 inputs, outputs in eights", "k > 32", False, 8))
