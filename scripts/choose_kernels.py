@@ -14,11 +14,7 @@ kernel is more than 2 % faster in runs that set. Kernels with the label READS or
 outputs do not take, stand before all others. A line from a measurement holds for the shapes that have room in the same
 kernels, and for lengths up to the geometric mean with the next measured length, at most twice and at least half
 the measured length; and for neighbouring lengths as long as the kernel is within 2 % of the fastest. Shapes that share a line
-get the best compromise: the script names each measured shape that loses more than 2 % by that.
-
-results/h200/bmma-sustained.csv (kernel, inputs, outputs, GBps: two seconds without a pause, long regions, set) gives
-the lines for descriptors with `sustained`: where a kernel is more than 2 % faster than the one that these lines
-choose, it takes regions from 16 MiB on."""
+get the best compromise: the script names each measured shape that loses more than 2 % by that."""
 
 import collections
 import csv
@@ -34,7 +30,6 @@ from report.boxes import rectangles  # noqa: E402  (found by the line above)
 
 FOLDER = ROOT / "src/kernels/product/bmma"
 RESULTS = ROOT / "results/h200/bmma-kernels.csv"
-SUSTAINED = ROOT / "results/h200/bmma-sustained.csv"
 VECTORS = 16 * 132  # bytes of a vector for each multiprocessor of an H200
 TOLERANCE = 1.02
 PANEL = 8  # outputs that some kernels compute together
@@ -106,33 +101,6 @@ def take(files):
     again = {cell(line) for line in found}
     with open(RESULTS, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([line for line in old if cell(line) not in again] + found)
-
-
-def read_sustained(kernels):
-    """GB/s by kernel, for each engine, inputs, outputs."""
-    cells = collections.defaultdict(dict)
-    with open(SUSTAINED, encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            engine, kernel = row["kernel"].split("/")
-            if (engine, kernel) in kernels:
-                cells[engine, int(row["inputs"]), int(row["outputs"])][kernel] = float(row["GBps"])
-    return cells
-
-
-def for_long_jobs(kernels, lines, cells, engine):
-    """The lines by which sustained rates overrule these lines of one engine. They hold for the shapes that have room
-    in the same kernels as the measured one."""
-    own = [k for k in kernels.values() if k.engine == engine]
-    columns, rows = pieces((1, NONE), [k.inputs for k in own]), pieces((1, NONE), [k.outputs for k in own])
-    for (of, inputs, outputs), rates in cells.items():
-        if of != engine:
-            continue
-        best = max(sorted(rates), key=rates.get)
-        burst = taken(kernels, lines, (engine, inputs, outputs, 1 << 40, "set")).kernel
-        if best != burst and rates[best] > TOLERANCE * rates.get(burst, 0):
-            within = [next(piece for piece in found if piece[0] <= n <= piece[1])
-                      for n, found in ((inputs, columns), (outputs, rows))]
-            yield Line(engine, best, *within, (LONG // VECTORS, NONE))
 
 
 def pieces(within, cuts):
@@ -239,8 +207,8 @@ def contains(line, other):
         a[0] <= b[0] and b[1] <= a[1] for a, b in zip(line[2:], other[2:]))
 
 
-def written(kernels, head, cells, sustained):
-    """The lines of choice.def that are not for long jobs, and the generated text."""
+def written(kernels, head, cells):
+    """The lines of choice.def, and the generated text."""
     lines, parts = [], []
     prior = list(read_prior(head))
     for engine in dict.fromkeys(line[0] for line in prior):
@@ -250,7 +218,6 @@ def written(kernels, head, cells, sustained):
         # Overruling lines come from runs that set. What only other runs take stands before them.
         part.sort(key=lambda line: may_run(kernels[engine, line.kernel], "set"))
         lines += part
-        parts.append(list(for_long_jobs(kernels, part, sustained, engine)))
         parts.append(part)
     count = collections.Counter(taken(kernels, lines, cell) for cell in cells)
 
@@ -260,10 +227,9 @@ def written(kernels, head, cells, sustained):
     def text_of(line):
         (i0, i1), (o0, o1), (first, end) = ((a, number(b)) for a, b in line[2:])
         shape = f"({line.engine}, {line.kernel + ',':15} {i0:3}, {i1:3}, {o0}, {o1}, {first:5}, {end:3})"
-        return f"GFK_BMMA_CHOICE{shape} // {count[line]}" if line in count else f"GFK_BMMA_SUSTAINED{shape}"
+        return f"GFK_BMMA_CHOICE{shape} // {count[line]}"
 
-    count.update(dict.fromkeys(lines, 0))
-    text = "\n\n".join("\n".join(map(text_of, part)) for part in parts if part)
+    text = "\n\n".join("\n".join(map(text_of, part)) for part in parts)
     return lines, f"{GENERATED}// clang-format off\n{text}\n// clang-format on\n"
 
 
@@ -277,7 +243,7 @@ def main():
     head, _, old = path.read_text(encoding="utf-8").partition(GENERATED)
     kernels = read_kernels()
     cells = read_cells(kernels)
-    lines, text = written(kernels, head, cells, read_sustained(kernels))
+    lines, text = written(kernels, head, cells)
     for cell in cells:
         if slower(kernels, lines, cells, cell):
             print(*cell, taken(kernels, lines, cell).kernel, "is more than 2 % slower than another kernel")

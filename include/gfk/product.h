@@ -117,9 +117,9 @@ typedef struct gfk_product_desc {
                                  alone. NULL: the fastest measured engine for this shape */
     gfk_engine_family family; /* AUTO, or only engines of this family */
     gfk_method method;        /* AUTO, or only perop engines of this method */
-    int device;   /* GFK_CURRENT_DEVICE, GFK_CPU or a device's number: see gfk/types.h */
-    size_t bytes;             /* the length of the regions to come, for the choice; 0: long */
-    uint64_t table_limit;     /* bytes allowed for table_bytes; 0: GFK_DEFAULT_TABLE_LIMIT */
+    int device;           /* GFK_CURRENT_DEVICE, GFK_CPU or a device's number: see gfk/types.h */
+    size_t bytes;         /* the length of the regions to come, for the choice; 0: long */
+    uint64_t table_limit; /* bytes allowed for table_bytes; 0: GFK_DEFAULT_TABLE_LIMIT */
     /* Absolute paths of the shared libraries of the engines ISAL and GFCOMPLETE; NULL: those that the
      * build found, if any. They are loaded by path and used by handle: the program may hold other
      * libraries with the same names. Nothing is searched anywhere else. A library that is named and
@@ -128,12 +128,6 @@ typedef struct gfk_product_desc {
     const char *isal_library, *gfcomplete_library;
     bool check_pointers; /* for debugging: calls check the memory of every pointer; see
                                  gfk/types.h. For codes too, batches included */
-    bool sustained; /* the runs follow each other for seconds or longer: AUTO takes the engine, and
-                                 the engine the kernels, that are fastest at the device's power limit,
-                                 where its clock falls. Today that is another engine in some shapes of
-                                 long regions at w = 8 and 16, and
-                                 another kernel at w = 8 with 11 to 20 inputs and 4 outputs. false: the
-                                 fastest ones in bursts */
 } gfk_product_desc;
 
 #define GFK_PRODUCT_DESC_INIT                                                                      \
@@ -146,7 +140,6 @@ typedef struct gfk_product_desc {
      0,                                                                                            \
      GFK_NULL,                                                                                     \
      GFK_NULL,                                                                                     \
-     false,                                                                                        \
      false}
 
 /* What a descriptor resolves to. */
@@ -159,7 +152,6 @@ typedef struct gfk_product_info {
                                  matrix, 4 bytes an element, and what another library allocates
                                  are not among them */
     uint64_t workspace_bytes; /* that every run needs */
-    bool sustained;           /* the descriptor's */
     /* What long regions at one phase run on: the engine's choice, or the kernel that the
      * descriptor names. Where outputs run on several kernels, the first outputs' one. NULL: the
      * engine lists no kernels. */

@@ -85,7 +85,7 @@ typedef struct gfk_rs_desc {
     const uint32_t *custom;   /* GFK_RS_CUSTOM: m * k elements, row by row; copied */
     unsigned flags;           /* GFK_RS_UNCHECKED, or 0 */
     gfk_product_desc product; /* of the encoder, and of decoders and updaters created without a
-                                 descriptor of their own; batches ignore `sustained` */
+                                 descriptor of their own */
 } gfk_rs_desc;
 
 #define GFK_RS_DESC_INIT {sizeof(gfk_rs_desc), GFK_RS_CAUCHY, GFK_NULL, 0, GFK_PRODUCT_DESC_INIT}

@@ -97,26 +97,6 @@ TEST(ProductChoice, AutoFindsOneForEveryShape) {
                     }
 }
 
-// For jobs of seconds AUTO takes another engine in some shapes, and only for long regions.
-TEST(ProductChoice, Sustained) {
-    if (device::count() == 0)
-        GTEST_SKIP() << "there is no device";
-    gfk_product_desc bursts = GFK_PRODUCT_DESC_INIT;
-    gfk_product_desc seconds = bursts;
-    seconds.sustained = true;
-    for (size_t bytes : {size_t(65536), size_t(4194304)}) {
-        bursts.bytes = seconds.bytes = bytes;
-        for (unsigned w : {8u, 16u, 32u})
-            for (size_t rows : {1, 2, 4, 6, 8, 10, 12, 16})
-                for (size_t cols : {4, 8, 10, 24, 48}) {
-                    EXPECT_EQ(chosen(make_field(w), rows, cols, bursts),
-                              chosen(make_field(w), rows, cols, seconds))
-                        << "w=" << w << ", " << rows << "x" << cols << ", " << bytes << " bytes";
-                    count_checked();
-                }
-    }
-}
-
 // The place is the descriptor's on every machine.
 TEST(ProductChoice, ThePlace) {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;

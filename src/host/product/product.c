@@ -19,17 +19,12 @@ static const struct preference {
     unsigned w;
     size_t min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes;
     const char *id;
-    bool sustained; /* only for descriptors with it */
 } preferences[] = {
-#define PREFER(sustained, w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, id)     \
-    {w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, #id, sustained},
-#define GFK_PREFER_ENGINE(...) PREFER(false, __VA_ARGS__)
-#define GFK_PREFER_SUSTAINED(...) PREFER(true, __VA_ARGS__)
+#define GFK_PREFER_ENGINE(w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, id)     \
+    {w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, #id},
 #include "preference.def"
 #include "preference_cpu.def"
-#undef GFK_PREFER_SUSTAINED
 #undef GFK_PREFER_ENGINE
-#undef PREFER
 };
 
 /* The search for an engine. */
@@ -82,8 +77,7 @@ static bool within(size_t n, size_t least, size_t most) {
 static bool prefers(const struct preference *p, const search *s) {
     const size_t bytes = s->desc->bytes ? s->desc->bytes : SIZE_MAX;
     return p->w == s->field->w && within(s->rows, p->min_rows, p->max_rows) &&
-           within(s->cols, p->min_cols, p->max_cols) && within(bytes, p->min_bytes, p->max_bytes) &&
-           (!p->sustained || s->desc->sustained);
+           within(s->cols, p->min_cols, p->max_cols) && within(bytes, p->min_bytes, p->max_bytes);
 }
 
 static gfk_status list_named_engine(search *s) {
@@ -182,7 +176,6 @@ static gfk_status consider(const search *s, const gfk_engine *engine, gfk_produc
                                .field = *s->field,
                                .rows = s->rows,
                                .cols = s->cols,
-                               .sustained = s->desc->sustained,
                                .kernel = s->kernel};
     const gfk_engine_kernel_info *kernel = s->kernel;
     if (kernel != NULL && !gfk_engine_kernel_takes(kernel, info->cols, info->rows))

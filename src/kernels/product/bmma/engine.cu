@@ -29,25 +29,19 @@ const struct Choice {
     int row;
     gfk_engine_kernel_info bounds; /* of the shape */
     unsigned from, below;          /* vectors of a region for each multiprocessor */
-    bool sustained;                /* only for products of long jobs */
 } choices[] = {
 #define WIDTH_bmma_w8 8
 #define WIDTH_bmma_w16 16
 #define WIDTH_bmma_w32 32
-#define CHOICE(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs, from, below,      \
-               sustained)                                                                          \
+#define GFK_BMMA_CHOICE(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs, from,    \
+                        below)                                                                     \
     {WIDTH_##engine,                                                                               \
      row_##engine##_##kernel,                                                                      \
      {NULL, min_inputs, max_inputs, min_outputs, max_outputs, 0, 0, 0},                            \
      from,                                                                                         \
-     below,                                                                                        \
-     sustained},
-#define GFK_BMMA_CHOICE(...) CHOICE(__VA_ARGS__, false)
-#define GFK_BMMA_SUSTAINED(...) CHOICE(__VA_ARGS__, true)
+     below},
 #include "choice.def"
-#undef GFK_BMMA_SUSTAINED
 #undef GFK_BMMA_CHOICE
-#undef CHOICE
 };
 
 /* The host's half of a row, from the file that compiled the kernel; NULL: none did. */
@@ -119,7 +113,7 @@ Plan make_plan(const gfk_product_info &product, const gfk_engine_kernel_info *na
     if (named != NULL)
         add(plan, product, (int)(named - info_of_row(0)), 0, 0);
     for (const Choice &c : choices)
-        if (named == NULL && c.w == product.field.w && (product.sustained || !c.sustained) &&
+        if (named == NULL && c.w == product.field.w &&
             gfk_engine_kernel_takes(&c.bounds, product.cols, product.rows))
             add(plan, product, c.row, (uint64_t)c.from * processors,
                 (uint64_t)c.below * processors);
