@@ -87,9 +87,9 @@ struct ProductCase {
     std::string engine = {}; // of Way::Engine
     gfk_accumulate mode = GFK_SET;
     int replays = 9;
-    bool few = false;       // the roofline is the best of two variants only
-    bool seconds = false;   // two seconds without a pause, too
-    bool sustained = false; // the descriptor has it
+    bool few = false;     // the roofline is the best of two variants only
+    bool seconds = false; // two seconds without a pause, too
+    bool contest = false; // these in a row of its own, where another engine is near in bursts
     // random; light: a matrix of zeros and ones, whose bits are an eighth of the ones that random
     // elements have; zeros: the inputs.
     std::string operands = "random";

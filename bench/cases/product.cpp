@@ -60,7 +60,6 @@ struct ProductWork : MatrixWork {
         gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
         desc.engine = case_.way == Way::Engine ? case_.engine.c_str() : nullptr;
         desc.device = gpu().device;
-        desc.sustained = case_.sustained;
         desc.bytes = layout_.bytes;
         return make_product(library_, case_.shape, matrix_, desc, &product_, &workspace_bytes_,
                             &facts);
@@ -87,7 +86,7 @@ struct ProductWork : MatrixWork {
 // An engine is measured for seconds if it and another one are near the fastest one in bursts.
 bool is_contest(ProductCase c) {
     const std::string own = c.engine;
-    c.sustained = false;
+    c.contest = false;
     std::vector<double> us; // of each engine in bursts
     double own_us = 0;
     for (const std::string &engine : contenders(c.shape)) {
@@ -128,7 +127,7 @@ void add_call_rows(const Options &options, Rows *rows) {
 Row product_row(const ProductCase &c, uint64_t seed) {
     static const std::string ways[] = {"engine", "auto", "plain"};
     Row row(c.name(), shape_facts("product", "product", "gpu", c.id(), c.shape));
-    row.facts.add("way", ways[(int)c.way] + (c.sustained ? "_sustained" : ""), "mode",
+    row.facts.add("way", ways[(int)c.way] + (c.contest ? "_sustained" : ""), "mode",
                   mode_name(c.mode), "cold", true, "matrix", "random", "region_bytes",
                   c.region_bytes(), "nominal_bytes", c.data);
     if (c.way == Way::Engine)
@@ -139,7 +138,7 @@ Row product_row(const ProductCase &c, uint64_t seed) {
     row.sustained = c.seconds;
     row.missing = [=] {
         const std::string reason = too_little_memory(layout_of(c).memory_needed());
-        const bool skipped = c.way == Way::Engine && c.sustained && c.seconds && !is_contest(c);
+        const bool skipped = c.contest && !is_contest(c);
         return reason.empty() && skipped ? "no other engine is near in bursts" : reason;
     };
     row.make = makes<ProductWork>(c, seed);

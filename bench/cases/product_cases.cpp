@@ -94,7 +94,7 @@ void add_ways(Cases *cases, ProductCase c, std::initializer_list<Way> ways) {
 }
 
 ProductCase for_seconds(ProductCase c) {
-    c.seconds = c.sustained = true;
+    c.seconds = c.contest = true;
     return c;
 }
 
@@ -104,9 +104,7 @@ void add_figures(Cases *cases, const Options &options) {
         ProductCase c = {shape, data};
         c.seconds = is_for_long_jobs(shape);
         add_engines(cases, c, contenders_and_named(shape, options));
-        add_ways(cases, {shape, data}, {Way::Auto});
-        if (is_for_long_jobs(shape))
-            add_ways(cases, for_seconds({shape, data}), {Way::Auto});
+        add_ways(cases, c, {Way::Auto});
         if (shape.k * shape.m <= kMostPlainCalls)
             add_ways(cases, {shape, data}, {Way::Plain});
     }
@@ -228,7 +226,7 @@ std::string ProductCase::id() const {
     return (way == Way::Engine  ? engine
             : way == Way::Plain ? "plain" + w
                                 : "auto" + w) +
-           (sustained ? "_sustained" : "");
+           (contest ? "_sustained" : "");
 }
 
 std::string ProductCase::name() const {

@@ -170,7 +170,7 @@ Text threads_of(const Fields &f) {
     return integer(f, "threads") + (f.number("threads") > 1 ? " threads" : " thread");
 }
 
-// The way without "_sustained", which says that the descriptor is for jobs of seconds.
+// The way without "_sustained", which says that the row is there for its rate over seconds.
 std::pair<Text, bool> way_of(const Fields &f) {
     const Text way = f.text("way");
     const size_t end = way.rfind("_sustained");
