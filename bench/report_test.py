@@ -17,7 +17,7 @@ from unittest import mock
 HERE = pathlib.Path(__file__).resolve().parent
 PANDAS, MATPLOTLIB = (importlib.util.find_spec(name) for name in ("pandas", "matplotlib"))
 if PANDAS:
-    from report import boxes, frame, front, pages, papers, preference, text
+    from report import boxes, energy, frame, front, pages, papers, preference, text
 
 SAMPLE = json.loads((HERE / "report/sample.json").read_text(encoding="utf-8"))
 ON_CPU = [one for one in SAMPLE["benchmarks"] if one["where"] == "cpu"]
@@ -77,9 +77,10 @@ class ReportTest(Case):
         self.assertEqual(list(frame.Results(files).rows.data_GBps), [200])
 
     def test_rows_of_what_the_library_no_longer_has(self):
-        """Results of earlier versions: an engine, and calls that might take it."""
-        self.assertEqual(list(self.results([row("a"), row("xor_w8", engine="xor_w8"), row("b", compile=True, engine="bmma_w8"),
-                                            row("c", compile=False, engine="bmma_w8")]).rows.row), ["a", "c"])
+        """Results of earlier versions: an engine, calls that might take it, and an option."""
+        rows = [row("a"), row("xor_w8", engine="xor_w8"), row("b", compile=True, engine="bmma_w8"),
+                row("c", compile=False, engine="bmma_w8"), row("auto_w8_sustained", way="auto_sustained")]
+        self.assertEqual(list(self.results(rows).rows.row), ["a", "c"])
 
     def test_an_interrupted_run_keeps_its_rows(self):
         rows = [row("a", variants={"b4": 1}), row("b")]
@@ -136,7 +137,7 @@ class ReportTest(Case):
                                            0.3 * k + 0.9 * -(m // -8) * 8)}  # of outputs in fours, in eights
         lines = [f"1,8,{k},{m},{engine},100,{k / joules[engine](k, m)}\n" for engine in joules
                  for k in (4, 10, 16, 20, 32, 48, 64) for m in (4, 6, 16)]
-        (self.folder / preference.SUSTAINED).write_text(
+        (self.folder / energy.SUSTAINED).write_text(
             "run,w,k,m,engine,sustained_data_GBps,data_GB_per_joule\n" + "".join(lines), encoding="utf-8")
         page = self.page("products", self.results([row("a")]))
         for line in ("| `prmt_w8` | all | 1.000 | 1.000 | 1.000 | 0.0 |",
@@ -240,28 +241,6 @@ class ReportTest(Case):
             "1, 0, 1, 0, 0, 0, prmt")])
         self.assertIsNone(preference.products(self.results([row("a")])))
         self.assertRaises(SystemExit, preference.regions, self.results([row("a")]))
-
-    def test_the_engine_that_auto_takes(self):
-        text = "".join(f"GFK_PREFER_ENGINE(8, {line}_w8)\n" for line in (
-            "1, 0, 1, 0, 0, 262144, perop", "1, 0, 1, 4, 0, 0, prmt", "2, 2, 1, 0, 0, 0, bmma"))
-        for w, rows, cols, engine in ((8, 2, 8, "bmma_w8"), (8, 2, 4, "prmt_w8"), (8, 4, 8, None), (16, 2, 4, None)):
-            self.assertEqual(preference.taken(text, w, rows, cols), engine)
-
-    def test_another_engine_for_jobs_of_seconds(self):
-        """Where it gains 1 % in the mean of the runs."""
-        bursts = dict.fromkeys([(4, 2), (8, 2), (16, 2)], "bmma_w8")
-        rates = {(4, 2): {"bmma": (103, 100), "prmt": (120, 118), "xor": (130, 130)}, (8, 2): {"bmma": (97, 98)},
-                 (16, 2): {"prmt": (101, 101), "bmma": (100, 100)}, (32, 2): {"prmt": (110, 110), "bmma": (100, 100)}}
-        (self.folder / preference.SUSTAINED).write_text("run,w,k,m,engine,sustained_data_GBps\n" + "".join(
-            f"{run},8,{k},{m},{engine}_w8,{rate}\n" for (k, m), of in rates.items() for engine, both in of.items()
-            for run, rate in enumerate(both)), encoding="utf-8")
-        found = preference.for_long_jobs(bursts, preference.sustained_rates(self.results([row("a")])))
-        self.assertEqual(found, {(4, 2): "prmt_w8"})
-        text = "\n".join(preference.lines(8, bursts, found, sustained=True))
-        self.assertEqual(text, "GFK_PREFER_SUSTAINED(8, 2, 2, 4, 4, 4194305, 0, prmt_w8)")
-        for cols, engine in ((4, "prmt_w8"), (8, None)):
-            self.assertEqual(preference.taken(text, 8, 2, cols), engine, cols)
-            self.assertIsNone(preference.taken(text, 8, 2, cols, sustained=False))
 
     def test_rectangles_cover_each_cell_once(self):
         rng = random.Random(10)

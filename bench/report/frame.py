@@ -83,9 +83,9 @@ def select(rows, condition):
 
 
 def is_of_today(row):
-    """Results of earlier versions have rows of what the library no longer has: an engine that compiled the matrix, and
-    calls that might take this engine."""
-    return not row.get("engine", "").startswith("xor_") and not row.get("compile")
+    """Results of earlier versions have rows of what the library no longer has: an engine that compiled the matrix, calls
+    that might take this engine, and AUTO with `sustained` in its descriptor."""
+    return not (row.get("engine", "").startswith("xor_") or row.get("compile") or row.get("way") == "auto_sustained")
 
 
 class Results:

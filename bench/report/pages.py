@@ -48,8 +48,7 @@ FRONT = [  # the front page, which is also the block of the project's README
           is the plain copy for methods and XOR-only for products. A ceiling has a row of its own. Its sustained
           rate differs by some percent from run to run and from machine to machine, more than those of the other rows, so a
           row can have more than 100 % of it: compare GB/s (docs/engines/README.md, "Jobs of seconds"). GB per joule count the
-          source or data, and the energy of the whole board. auto_..._sustained is AUTO with `sustained` in its
-          descriptor: some shapes have another engine or kernel for long jobs (gfk/product.h).""",
+          source or data, and the energy of the whole board.""",
           lambda results: rows.sustained(results).query("k < 20 or k == 20 and family in ('', 'bmma')"),
           {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": "{data_GBps:rate}", **SUSTAINED})]
 
@@ -110,12 +109,6 @@ PRODUCTS_PAGE = [
           {"operation": "`{id}`", "operands": "{operands}", "of": "{unit}", "10^12 a second": "{toperations_per_s:.3g}",
            "MHz": "{sustained_sm_MHz:.0f}", "W": "{sustained_watts:.0f}", "pJ": "{pJ:.3g}",
            "pJ above sleep": "{pJ_above_sleep:.3g}"}),
-    Table("Engines for jobs of seconds",
-          """Shapes where AUTO takes another engine for descriptors with `sustained` (docs/engines/README.md, "Jobs of
-          seconds"): the GB/s of that engine, and percent of it that the engine for bursts has, in each run of
-          engines-sustained.csv.""", repeat.engines_for_seconds,
-          {"w": "{w}", "(k, m)": "{shape}", "in bursts": "`{bursts}`",
-           "in jobs of seconds": "`{seconds}`", "GB/s there": "{rates}", "the engine for bursts, %": "{percents}"}),
     Table("Fastest engine over k and m",
           """The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only
           kernel. In parentheses AUTO where it took another engine, by the preference of its build, made from
@@ -285,8 +278,7 @@ RECORD_PAGE = [
            "%": "{spread:.1f}"}),
     Table("The choice",
           """AUTO beside the fastest engine of the same run, for each shape and length: percent of the fastest
-          engine's rate. For jobs of seconds the map has the rates of engines-sustained.csv, run by run, and the engine that
-          preference.def names. Where AUTO and an engine's own row ran the same kernel, the higher of the two rates
+          engine's rate. Where AUTO and an engine's own row ran the same kernel, the higher of the two rates
           counts for AUTO. Each engine runs the kernel of its own choice.""", repeat.choice,
           {"shapes": "{shapes}", "run": "{run}", "choice": "{which}", "shapes and lengths": "{cells}",
            "more than 3 % slower": "{slower}", "least, % of the fastest": "{least:.1f}"}),
