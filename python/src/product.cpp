@@ -115,7 +115,7 @@ void bind_product(nb::module_ &module) {
         .def("info", &Product::info, "device"_a = GFK_CPU,
              "What runs at a place, as a dict: engine, kernel (None: the engine lists none), "
              "device, "
-             "table_bytes,\nworkspace_bytes, sustained. Nothing is made. device: -1 is "
+             "table_bytes,\nworkspace_bytes. Nothing is made. device: -1 is "
              "the CPU.")
         .def_prop_ro("field", &Product::field, "The Field of the symbols.")
         .def_prop_ro("shape", &Product::shape, "(rows, cols) of the matrix.")

@@ -42,7 +42,7 @@ void check_text(const std::optional<std::string> &text, const char *name) {
 
 ProductOptions::ProductOptions(Text engine, const Text &family, const Text &method,
                                Integer expected_bytes, Integer table_limit, bool check_pointers,
-                               bool sustained, Path isal_library, Path gfcomplete_library)
+                               Path isal_library, Path gfcomplete_library)
     : engine_(std::move(engine)), isal_library_(std::move(isal_library)),
       gfcomplete_library_(std::move(gfcomplete_library)) {
     check_text(engine_, "engine");
@@ -55,7 +55,6 @@ ProductOptions::ProductOptions(Text engine, const Text &family, const Text &meth
     desc_.bytes = expected_bytes.size("expected_bytes");
     desc_.table_limit = table_limit.word64("table_limit");
     desc_.check_pointers = check_pointers;
-    desc_.sustained = sustained;
 }
 
 void ProductOptions::check_width(unsigned w) const {
@@ -76,7 +75,6 @@ nb::dict ProductOptions::arguments() const {
     made["expected_bytes"] = desc_.bytes;
     made["table_limit"] = desc_.table_limit;
     made["check_pointers"] = desc_.check_pointers;
-    made["sustained"] = desc_.sustained;
     made["isal_library"] = isal_library_;
     made["gfcomplete_library"] = gfcomplete_library_;
     return made;
@@ -112,7 +110,6 @@ nb::dict product_info(const gfk_product_info &info) {
     made["device"] = info.device;
     made["table_bytes"] = info.table_bytes;
     made["workspace_bytes"] = info.workspace_bytes;
-    made["sustained"] = info.sustained;
     return made;
 }
 } // namespace gfk

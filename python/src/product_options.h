@@ -29,7 +29,7 @@ class ProductOptions {
     // Raises UnknownMethod for a family or a method that does not exist, InvalidArgument for the path of a
     // library that is not absolute, ValueError for a text with a NUL character.
     ProductOptions(Text engine, const Text &family, const Text &method, Integer expected_bytes,
-                   Integer table_limit, bool check_pointers, bool sustained, Path isal_library,
+                   Integer table_limit, bool check_pointers, Path isal_library,
                    Path gfcomplete_library);
 
     // Do the options name an engine, a family or a method of devices?
@@ -47,8 +47,8 @@ class ProductOptions {
     gfk_product_desc desc_ = GFK_PRODUCT_DESC_INIT; // without the texts
 };
 
-// engine, kernel (None: the engine lists none), device, table_bytes, workspace_bytes,
-// sustained. An info without an engine: an empty dict.
+// engine, kernel (None: the engine lists none), device, table_bytes, workspace_bytes.
+// An info without an engine: an empty dict.
 nb::dict product_info(const gfk_product_info &info);
 
 // Defines the constructor T(arguments..., ProductOptions). `extra` are the names of the arguments, with
@@ -61,17 +61,17 @@ void def_init_with_options(Class &type, const Extra &...extra) {
     type.def(
         "__init__",
         [](T *self, Arguments... arguments, Text engine, const Text &family, const Text &method,
-           Integer expected_bytes, Integer table_limit, bool check_pointers, bool sustained,
-           Path isal_library, Path gfcomplete_library) {
+           Integer expected_bytes, Integer table_limit, bool check_pointers, Path isal_library,
+           Path gfcomplete_library) {
             new (self) T(std::forward<Arguments>(arguments)...,
                          ProductOptions(std::move(engine), family, method, expected_bytes,
-                                        table_limit, check_pointers, sustained,
-                                        std::move(isal_library), std::move(gfcomplete_library)));
+                                        table_limit, check_pointers, std::move(isal_library),
+                                        std::move(gfcomplete_library)));
         },
         extra..., nb::arg("engine") = nb::none(), nb::arg("family") = nb::none(),
         nb::arg("method") = nb::none(), nb::arg("expected_bytes") = 0, nb::arg("table_limit") = 0,
-        nb::arg("check_pointers") = false, nb::arg("sustained") = false,
-        nb::arg("isal_library") = nb::none(), nb::arg("gfcomplete_library") = nb::none());
+        nb::arg("check_pointers") = false, nb::arg("isal_library") = nb::none(),
+        nb::arg("gfcomplete_library") = nb::none());
 }
 
 // For the docstrings of such constructors.
@@ -85,7 +85,5 @@ void def_init_with_options(Class &type, const Extra &...extra) {
     "expected_bytes: the length of the regions to come, for the choice; 0: long.\n"                \
     "table_limit: bytes for tables; 0: 1 GiB.\n"                                                   \
     "check_pointers: calls check the memory of every pointer; for debugging.\n"                    \
-    "sustained: the runs of a job of seconds or longer: what is fastest at the power "             \
-    "limit of a device.\n"                                                                         \
     "isal_library, gfcomplete_library: absolute paths of these libraries, for their engines.\n"
 } // namespace gfk

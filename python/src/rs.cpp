@@ -522,8 +522,8 @@ void bind_rs(nb::module_ &module) {
              "regions be rebuilt? None: "
              "not\nknown), locatable (wrong symbols per position that locate always names; 0: "
              "locate does not support "
-             "the code),\nand of its product engine, kernel, device, table_bytes, workspace_bytes, "
-             "sustained. device: -1 "
+             "the code),\nand of its product engine, kernel, device, table_bytes, workspace_bytes. "
+             "device: -1 "
              "is the CPU.")
         .def(
             "prepare", [](RS &rs, Integer device) { rs.at(device.device()); }, "device"_a = GFK_CPU,

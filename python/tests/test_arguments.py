@@ -212,7 +212,7 @@ WORK = {
     "RS": (lambda: gfk.RS(4, 2, gfk.Field(16), matrix="vandermonde", expected_bytes=99), lambda o: o.encode(DATA)),
     "custom RS": (lambda: gfk.RS(4, 2, matrix=[[1, 2, 3, 4], [4, 3, 2, 9]], unchecked=True), lambda o: o.encode(DATA)),
     "RS with options": (lambda: gfk.RS(4, 2, engine="host_w8", isal_library="/tmp/x", table_limit=1 << 30,
-                                       sustained=True, check_pointers=True), lambda o: o.info()["engine"]),
+                                       check_pointers=True), lambda o: o.info()["engine"]),
     "polynomial": (lambda: gfk.RS(4, 2, gfk.Field(8, 0x12B)), lambda o: o.encode(DATA)),
     "Product": (lambda: gfk.Product([[1, 2, 3, 200]], family="host"), lambda o: o.run(DATA)),
     "Multiplier": (lambda: gfk.Multiplier(16, method="SPLIT 16 4", implementation="host"),
