@@ -51,8 +51,7 @@ function(gfk_add_library target)
     target_sources(
       ${target}
       PRIVATE ${host}/device/device_cuda.c
-              $<TARGET_OBJECTS:gfk_xor> $<TARGET_OBJECTS:gfk_xor_generator>
-              $<TARGET_OBJECTS:gfk_xor_prebuilt> $<TARGET_OBJECTS:gfk_kernels>
+              $<TARGET_OBJECTS:gfk_kernels>
               $<TARGET_OBJECTS:gfk_wgmma>)
     target_compile_definitions(${target} PRIVATE GFK_HAVE_CUDA $<$<BOOL:${GFK_HAVE_CLMAD}>:GFK_HAVE_CLMAD>)
     target_link_libraries(${target} PRIVATE CUDA::cudart_static)

@@ -75,10 +75,9 @@ inline constexpr uint32_t kS2Constant = 128;
 
 // ---- products --------------------------------------------------------------------------------
 enum class Way {
-    Engine,      // the engine of this id
-    Auto,        // what AUTO takes without compiling
-    AutoCompile, // what AUTO takes when it may compile
-    Plain        // k x m region multiplies of AUTO's multiplier
+    Engine, // the engine of this id
+    Auto,   // what AUTO takes
+    Plain   // k x m region multiplies of AUTO's multiplier
 };
 
 struct ProductCase {
@@ -86,19 +85,18 @@ struct ProductCase {
     size_t data = 0; // bytes of all inputs together, before rounding
     Way way = Way::Engine;
     std::string engine = {}; // of Way::Engine
-    bool cauchy = false;     // the matrix: the default parity matrix, else dense random elements
     gfk_accumulate mode = GFK_SET;
     int replays = 9;
-    bool few = false;       // the roofline is the best of two variants only
-    bool seconds = false;   // two seconds without a pause, too
-    bool sustained = false; // the descriptor has it
+    bool few = false;     // the roofline is the best of two variants only
+    bool seconds = false; // two seconds without a pause, too
+    bool contest = false; // these in a row of its own, where another engine is near in bursts
     // random; light: a matrix of zeros and ones, whose bits are an eighth of the ones that random
     // elements have; zeros: the inputs.
     std::string operands = "random";
 
     size_t region_bytes() const { return data / shape.k / 512 * 512; }
     std::string id() const;
-    std::string name() const; // <id>/<k>+<m>/<bytes of data>/<set|xor>/cold[/cauchy]
+    std::string name() const; // <id>/<k>+<m>/<bytes of data>/<set|xor>/cold
     std::string ceiling_name() const;
 };
 std::vector<ProductCase> product_cases(const Options &options); // on a device
@@ -126,5 +124,5 @@ std::vector<std::string> contenders(const Shape &shape);
 std::vector<Shape> rs_sweep_shapes(const Options &options); // of rs-sweep, and of paper gibraltar
 
 double product_rate(const Shape &shape); // bytes of data per second of AUTO's engine on the device
-// Adds the rows of set-up before the first byte: of preset product-small and paper gibraltar.
+// Adds the rows of set-up before the first byte: of preset product-small.
 void add_product_create_rows(const Options &options, Rows *rows);

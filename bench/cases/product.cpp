@@ -18,7 +18,7 @@ Layout layout_of(const ProductCase &c) {
 struct ProductWork : MatrixWork {
     ProductWork(const Library &library, const ProductCase &c, uint64_t seed)
         : MatrixWork(c.shape.w, layout_of(c), c.mode), library_(library), case_(c) {
-        matrix_ = matrix_of(c.shape, c.cauchy, seed);
+        matrix_ = matrix_of(c.shape, false, seed);
         if (c.operands == "light")
             for (uint32_t &element : matrix_)
                 element &= 1;
@@ -39,9 +39,7 @@ struct ProductWork : MatrixWork {
             return multiply_all(j, stream);
         run(library_.gfk_product_run, product_, j, mode_, workspace_, workspace_bytes_, stream);
     }
-    std::string tag() const override {
-        return (case_.cauchy ? "cauchy/" : "random/") + case_.operands;
-    }
+    std::string tag() const override { return "random/" + case_.operands; }
 
   private:
     gfk_status create_plain() {
@@ -62,8 +60,6 @@ struct ProductWork : MatrixWork {
         gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
         desc.engine = case_.way == Way::Engine ? case_.engine.c_str() : nullptr;
         desc.device = gpu().device;
-        desc.compile = case_.way == Way::Engine || case_.way == Way::AutoCompile;
-        desc.sustained = case_.sustained;
         desc.bytes = layout_.bytes;
         return make_product(library_, case_.shape, matrix_, desc, &product_, &workspace_bytes_,
                             &facts);
@@ -87,28 +83,22 @@ struct ProductWork : MatrixWork {
     size_t workspace_bytes_ = 0;
 };
 
-// An engine is measured for seconds if it and another one are near the fastest one in bursts, among all
-// engines or among those that take run-time matrices.
+// An engine is measured for seconds if it and another one are near the fastest one in bursts.
 bool is_contest(ProductCase c) {
     const std::string own = c.engine;
-    c.sustained = false;
-    for (bool compile : {true, false}) {
-        std::vector<double> us; // of each engine in bursts
-        double own_us = 0;
-        for (const std::string &engine : contenders(c.shape)) {
-            c.engine = engine;
-            const Result *result = find_result(c.name());
-            if (!result ||
-                (!compile && gfk_engine_find(engine.c_str())->labels & GFK_ENGINE_COMPILES))
-                continue;
-            us.push_back(result->fields.number("time_us_median"));
-            own_us = engine == own ? us.back() : own_us;
-        }
-        std::sort(us.begin(), us.end());
-        if (own_us > 0 && us.size() > 1 && std::max(own_us, us[1]) <= kNear * us[0])
-            return true;
+    c.contest = false;
+    std::vector<double> us; // of each engine in bursts
+    double own_us = 0;
+    for (const std::string &engine : contenders(c.shape)) {
+        c.engine = engine;
+        const Result *result = find_result(c.name());
+        if (!result)
+            continue;
+        us.push_back(result->fields.number("time_us_median"));
+        own_us = engine == own ? us.back() : own_us;
     }
-    return false;
+    std::sort(us.begin(), us.end());
+    return own_us > 0 && us.size() > 1 && std::max(own_us, us[1]) <= kNear * us[0];
 }
 
 struct ProductCall : CallWork {
@@ -135,12 +125,11 @@ void add_call_rows(const Options &options, Rows *rows) {
 } // namespace
 
 Row product_row(const ProductCase &c, uint64_t seed) {
-    static const std::string ways[] = {"engine", "auto", "auto_compile", "plain"};
+    static const std::string ways[] = {"engine", "auto", "plain"};
     Row row(c.name(), shape_facts("product", "product", "gpu", c.id(), c.shape));
-    row.facts.add("way", ways[(int)c.way] + (c.sustained ? "_sustained" : ""), "compile",
-                  c.way == Way::AutoCompile, "mode", mode_name(c.mode), "cold", true, "matrix",
-                  c.cauchy ? "cauchy" : "random", "region_bytes", c.region_bytes(), "nominal_bytes",
-                  c.data);
+    row.facts.add("way", ways[(int)c.way] + (c.contest ? "_sustained" : ""), "mode",
+                  mode_name(c.mode), "cold", true, "matrix", "random", "region_bytes",
+                  c.region_bytes(), "nominal_bytes", c.data);
     if (c.way == Way::Engine)
         row.facts.add(engine_facts(c.engine));
     row.data_bytes = (double)(c.region_bytes() * c.shape.k);
@@ -149,7 +138,7 @@ Row product_row(const ProductCase &c, uint64_t seed) {
     row.sustained = c.seconds;
     row.missing = [=] {
         const std::string reason = too_little_memory(layout_of(c).memory_needed());
-        const bool skipped = c.way == Way::Engine && c.sustained && c.seconds && !is_contest(c);
+        const bool skipped = c.contest && !is_contest(c);
         return reason.empty() && skipped ? "no other engine is near in bursts" : reason;
     };
     row.make = makes<ProductWork>(c, seed);
@@ -171,8 +160,8 @@ void add_product_rows(const Options &options, Rows *rows) {
             GFK_STATUS_SUCCESS)
             std::fprintf(stderr, "gfk_bench: %s is absent: %s\n", gfk_engine_at(i)->id, reason);
     }
-    if (options.is("product-small") || options.is("gibraltar"))
-        add_product_create_rows(options, rows); // first: nothing has been compiled or loaded yet
+    if (options.is("product-small"))
+        add_product_create_rows(options, rows); // first: no code has been loaded yet
     for (ProductCase c : cases) {
         const bool card = options.is("card");
         while (card && c.data > kLeastLong &&

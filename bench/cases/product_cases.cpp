@@ -35,7 +35,6 @@ bool takes(const std::string &id, const Shape &shape) {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     gfk_product_info info;
     desc.engine = id.c_str();
-    desc.compile = true;
     return gfk_product_query(&field, shape.m, shape.k, &desc, &info) == GFK_STATUS_SUCCESS;
 }
 
@@ -95,7 +94,7 @@ void add_ways(Cases *cases, ProductCase c, std::initializer_list<Way> ways) {
 }
 
 ProductCase for_seconds(ProductCase c) {
-    c.seconds = c.sustained = true;
+    c.seconds = c.contest = true;
     return c;
 }
 
@@ -103,14 +102,9 @@ void add_figures(Cases *cases, const Options &options) {
     const size_t data = options.size_or(3 * kGiB);
     for (const Shape &shape : kShapes) {
         ProductCase c = {shape, data};
-        for (bool cauchy : {false, true}) {
-            c.cauchy = cauchy;
-            c.seconds = is_for_long_jobs(shape) && !cauchy;
-            add_engines(cases, c, contenders_and_named(shape, options));
-        }
-        add_ways(cases, {shape, data}, {Way::Auto, Way::AutoCompile});
-        if (is_for_long_jobs(shape))
-            add_ways(cases, for_seconds({shape, data}), {Way::Auto});
+        c.seconds = is_for_long_jobs(shape);
+        add_engines(cases, c, contenders_and_named(shape, options));
+        add_ways(cases, c, {Way::Auto});
         if (shape.k * shape.m <= kMostPlainCalls)
             add_ways(cases, {shape, data}, {Way::Plain});
     }
@@ -139,7 +133,7 @@ void add_quick(Cases *cases, size_t data) {
         ProductCase c = {shape, data};
         c.seconds = is_for_long_jobs(shape);
         add_engines(cases, c, engines(shape, shape.k == 10 ? is_no_ablation : is_contender));
-        add_ways(cases, {shape, data}, {Way::Auto, Way::AutoCompile, Way::Plain});
+        add_ways(cases, {shape, data}, {Way::Auto, Way::Plain});
     }
 }
 
@@ -154,7 +148,7 @@ void add_map(Cases *cases, const Options &options, const std::vector<Grid> &grid
                 c.replays = replays;
                 c.few = true;
                 add_engines(cases, c, contenders_and_named(c.shape, options));
-                add_ways(cases, c, {Way::Auto, Way::AutoCompile});
+                add_ways(cases, c, {Way::Auto});
             }
 }
 
@@ -202,7 +196,7 @@ std::vector<ProductCase> product_cases(const Options &options) {
             for (size_t region : short_regions) {
                 const ProductCase c = {shape, region * shape.k};
                 add_engines(&cases, c, contenders_and_named(shape, options));
-                add_ways(&cases, c, {Way::Auto, Way::AutoCompile});
+                add_ways(&cases, c, {Way::Auto});
             }
     if (options.is("card")) {
         for (size_t region : short_regions)
@@ -231,12 +225,12 @@ std::string ProductCase::id() const {
     const std::string w = "_w" + std::to_string(shape.w);
     return (way == Way::Engine  ? engine
             : way == Way::Plain ? "plain" + w
-                                : "auto" + w + (way == Way::AutoCompile ? "_compile" : "")) +
-           (sustained ? "_sustained" : "");
+                                : "auto" + w) +
+           (contest ? "_sustained" : "");
 }
 
 std::string ProductCase::name() const {
-    return id() + ceiling_name().substr(ceiling_name().find('/')) + (cauchy ? "/cauchy" : "");
+    return id() + ceiling_name().substr(ceiling_name().find('/'));
 }
 
 std::string ProductCase::ceiling_name() const {

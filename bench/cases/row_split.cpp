@@ -108,8 +108,8 @@ void add_row_split_rows(const Options &options, Rows *rows) {
     const std::string id = "row_split_w8";
     Row row(id + "/" + shape_text(shape) + "/" + size_text(region) + "/gpus=2",
             shape_facts("rs", "encode", "gpu", id, shape));
-    row.facts.add("gpus", kParts, "compile", false, "mode", "set", "cold", true, "region_bytes",
-                  region, "stripes", 1);
+    row.facts.add("gpus", kParts, "mode", "set", "cold", true, "region_bytes", region, "stripes",
+                  1);
     row.data_bytes = (double)(region * shape.k);
     row.moved = (double)(2 * shape.k + shape.m) / (double)shape.k;
     row.missing = [] { return std::string(bus_devices() < (int)kParts ? "only one GPU" : ""); };

@@ -19,7 +19,6 @@ const char *const kDamages[] = {"clean", "1 region", "t regions", "1 symbol anyw
 struct RsCase {
     enum Operation { Encode, Decode, Verify, Locate, Update, BatchEncode, BatchDecode } operation;
     Shape shape;
-    bool compile;  // matrices may be compiled in
     size_t region; // bytes
     size_t lost = 0;
     enum Lost { Data, Parity, Mixed } which = Data;
@@ -31,10 +30,9 @@ struct RsCase {
     enum { All, Few, None } ceiling = All; // the best of all variants, or of two
 
     std::string id() const {
-        return std::string("rs_") + kOperations[operation] + "_w" + std::to_string(shape.w) +
-               (compile ? "_compile" : "");
+        return std::string("rs_") + kOperations[operation] + "_w" + std::to_string(shape.w);
     }
-    std::string name() const { // rs_<operation>_w<W>[_compile]/<k>+<m>/<region>[x<stripes>][/...]
+    std::string name() const { // rs_<operation>_w<W>/<k>+<m>/<region>[x<stripes>][/...]
         std::string name = id() + "/" + shape_text(shape) + "/" + size_text(region);
         if (stripes > 1)
             name += "x" + std::to_string(stripes);
@@ -54,23 +52,22 @@ std::vector<RsCase> figures(size_t data) {
         cases.push_back(c);
         return c.name();
     };
-    std::string large; // encode at 10+4 by the engines for run-time matrices
-    for (const Shape &shape : {Shape{8, 6, 3}, Shape{8, 10, 4}, Shape{8, 17, 3}})
-        for (const bool compile : {true, false}) {
-            const size_t region = region_of(data, shape.k);
-            const std::string encode = add({RsCase::Encode, shape, compile, region});
-            if (!compile && shape.k == 10)
-                large = encode;
-            for (RsCase::Lost which : {RsCase::Data, RsCase::Parity, RsCase::Mixed})
-                add({RsCase::Decode, shape, compile, region, shape.m, which, 1, encode});
-            add({RsCase::Decode, shape, compile, region, 1});
-            const std::string verify = add({RsCase::Verify, shape, compile, region});
-            add({RsCase::Locate, shape, compile, region, 0, RsCase::Data, 1, verify});
-        }
+    std::string large; // encode at 10+4
+    for (const Shape &shape : {Shape{8, 6, 3}, Shape{8, 10, 4}, Shape{8, 17, 3}}) {
+        const size_t region = region_of(data, shape.k);
+        const std::string encode = add({RsCase::Encode, shape, region});
+        if (shape.k == 10)
+            large = encode;
+        for (RsCase::Lost which : {RsCase::Data, RsCase::Parity, RsCase::Mixed})
+            add({RsCase::Decode, shape, region, shape.m, which, 1, encode});
+        add({RsCase::Decode, shape, region, 1});
+        const std::string verify = add({RsCase::Verify, shape, region});
+        add({RsCase::Locate, shape, region, 0, RsCase::Data, 1, verify});
+    }
     for (const size_t k : {10, 100})
         for (const unsigned w : {8, 16, 32}) {
             const Shape shape = {w, k, k == 10 ? size_t{4} : size_t{24}};
-            RsCase c = {RsCase::Verify, shape, false, region_of(data, k)};
+            RsCase c = {RsCase::Verify, shape, region_of(data, k)};
             c.rate_of = w == 8 && k == 10 ? c.name() : add(c);
             c.operation = RsCase::Locate;
             for (RsCase::Damaged damaged :
@@ -82,13 +79,11 @@ std::vector<RsCase> figures(size_t data) {
         }
     for (const Shape &shape :
          {Shape{8, 10, 2}, Shape{8, 10, 3}, Shape{8, 10, 4}, Shape{16, 10, 4}, Shape{32, 10, 4}})
-        for (const bool compile : {true, false})
-            add({RsCase::Update, shape, compile, region_of(data, 10)});
+        add({RsCase::Update, shape, region_of(data, 10)});
     for (const size_t region : {4 * kKiB, 16 * kKiB})
         for (const size_t lost : {0, 4})
             add({lost ? RsCase::BatchDecode : RsCase::BatchEncode,
                  {8, 10, 4},
-                 false,
                  region,
                  lost,
                  RsCase::Mixed,
@@ -96,7 +91,7 @@ std::vector<RsCase> figures(size_t data) {
                  large});
     for (const Shape &shape :
          {Shape{8, 223, 32}, Shape{8, 128, 128}, Shape{16, 1000, 24}, Shape{16, 4096, 256}}) {
-        RsCase c = {RsCase::Encode, shape, false, region_of(data, shape.k)};
+        RsCase c = {RsCase::Encode, shape, region_of(data, shape.k)};
         c.replays = 3;
         add(c);
         c.operation = RsCase::Decode; // for what create takes, as the batches below
@@ -105,7 +100,7 @@ std::vector<RsCase> figures(size_t data) {
             add(c);
     }
     for (const Shape &shape : {Shape{16, 20, 8}, Shape{8, 64, 64}})
-        add({RsCase::BatchDecode, shape, false, 4 * kKiB, shape.m, RsCase::Mixed, 4096, "", 3});
+        add({RsCase::BatchDecode, shape, 4 * kKiB, shape.m, RsCase::Mixed, 4096, "", 3});
     return cases;
 }
 
@@ -113,9 +108,9 @@ std::vector<RsCase> figures(size_t data) {
 std::vector<RsCase> sweep(const Options &options) {
     std::vector<RsCase> cases;
     for (const Shape &shape : rs_sweep_shapes(options)) {
-        cases.push_back({RsCase::Encode, shape, false, kMiB, 0, RsCase::Data, 1, "", 3});
-        cases.push_back({RsCase::Decode, shape, false, kMiB, std::min(shape.k, shape.m),
-                         RsCase::Mixed, 1, "", 3});
+        cases.push_back({RsCase::Encode, shape, kMiB, 0, RsCase::Data, 1, "", 3});
+        cases.push_back(
+            {RsCase::Decode, shape, kMiB, std::min(shape.k, shape.m), RsCase::Mixed, 1, "", 3});
     }
     return cases;
 }
@@ -126,13 +121,13 @@ std::vector<RsCase> gibraltar(const Options &options) {
     std::vector<RsCase> cases = sweep(options);
     for (const Shape &shape : {Shape{8, 10, 4}, Shape{8, 16, 2}, Shape{8, 24, 4}, Shape{8, 64, 8}})
         for (size_t bytes : {4 * kKiB, 32 * kKiB, 128 * kKiB, 512 * kKiB, 4 * kMiB, 64 * kMiB})
-            cases.push_back({RsCase::Encode, shape, false, bytes, 0, RsCase::Data, 1, "", 3});
+            cases.push_back({RsCase::Encode, shape, bytes, 0, RsCase::Data, 1, "", 3});
     for (RsCase &c : cases)
         c.ceiling = RsCase::None;
     const size_t compared = cases.size(), region = region_of(options.size_or(kGiB), 16);
     std::string encode;
     for (size_t m : {1, 2, 3, 4, 8, 16}) {
-        RsCase c = {RsCase::Encode, {8, 16, m}, false, region, 0, RsCase::Data, 1, "", 3};
+        RsCase c = {RsCase::Encode, {8, 16, m}, region, 0, RsCase::Data, 1, "", 3};
         cases.push_back(c);
         c.rate_of = c.name();
         encode = m == 4 ? c.name() : encode;
@@ -144,14 +139,12 @@ std::vector<RsCase> gibraltar(const Options &options) {
                 cases.push_back(c);
         }
     }
-    RsCase c = {RsCase::BatchEncode, {8, 16, 4}, false,  4 * kKiB, 0,
-                RsCase::Mixed,       4096,       encode, 3};
+    RsCase c = {RsCase::BatchEncode, {8, 16, 4}, 4 * kKiB, 0, RsCase::Mixed, 4096, encode, 3};
     cases.push_back(c);
     c.operation = RsCase::BatchDecode;
     c.lost = 4;
     cases.push_back(c);
-    for (const bool compile : {false, true})
-        cases.push_back({compile ? RsCase::Encode : RsCase::Update, {8, 16, 4}, compile, region});
+    cases.push_back({RsCase::Update, {8, 16, 4}, region});
     for (size_t i = compared; i < cases.size(); i++)
         cases[i].ceiling = RsCase::Few;
     return cases;
@@ -200,7 +193,6 @@ struct CodeWork : MatrixWork {
         gfk_rs_desc desc = GFK_RS_DESC_INIT;
         gfk_rs_info info;
         desc.product.device = gpu().device;
-        desc.product.compile = case_.compile;
         desc.product.bytes = layout_.bytes;
         const gfk_status status =
             code_.make(library_.gfk_rs_create, library_.gfk_rs_destroy, &field, k, m, &desc);
@@ -496,10 +488,10 @@ Row rs_row(const RsCase &c) {
     const auto [reads, writes, data] = amounts_of(c);
     const size_t bytes = c.region * c.stripes, regions = c.shape.k + c.shape.m;
     Row row(c.name(), shape_facts("rs", kOperations[c.operation], "gpu", c.id(), c.shape));
-    row.facts.add("compile", c.compile, "mode", c.operation == RsCase::Update ? "xor" : "set",
-                  "cold", true, "region_bytes", c.region, "stripes", c.stripes, "lost",
-                  when(c.lost != 0, c.lost), "lost_kind", when(c.lost != 0, kLost[c.which]),
-                  "damage", when(c.damaged != RsCase::Clean, kDamages[c.damaged]), "rate_of",
+    row.facts.add("mode", c.operation == RsCase::Update ? "xor" : "set", "cold", true,
+                  "region_bytes", c.region, "stripes", c.stripes, "lost", when(c.lost != 0, c.lost),
+                  "lost_kind", when(c.lost != 0, kLost[c.which]), "damage",
+                  when(c.damaged != RsCase::Clean, kDamages[c.damaged]), "rate_of",
                   given(c.rate_of));
     row.data_bytes = (double)(bytes * data);
     row.moved = (double)(reads + writes) / (double)data;

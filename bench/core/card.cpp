@@ -27,10 +27,9 @@ const std::pair<const char *, const char *> kFacts[] = {
     {"NOT FIT FOR MEASUREMENT", "unfit"}};
 
 const char *const kLegend = R"(
-GB/s are of data, the k inputs. The fastest engine is the fastest of those that take any matrix;
-AUTO %, clmad % and xor % are percent of its rate. xor is compiled for one matrix; AUTO takes xor
-only where the descriptor allows compiling. XOR-only is the better of two plain kernels that read k
-regions and write m. For a region multiply XOR-only is the best copy, and clmad is CARRY_FREE.
+GB/s are of data, the k inputs. AUTO % and clmad % are percent of the fastest engine's rate. XOR-only
+is the better of two plain kernels that read k regions and write m. For a region multiply XOR-only is
+the best copy, and clmad is CARRY_FREE.
 slow: below 4 GB/s with the shortest regions; longer ones were not measured.
 )";
 
@@ -43,7 +42,7 @@ std::string rounded(double x, int digits) {
 // The rows of one width, shape and length, without their ceiling.
 struct Group {
     std::string key;
-    const Result *fastest = nullptr, *automatic = nullptr, *clmad = nullptr, *compiled = nullptr;
+    const Result *fastest = nullptr, *automatic = nullptr, *clmad = nullptr;
 };
 
 std::vector<Group> groups_of(const std::vector<Result> &results) {
@@ -64,9 +63,7 @@ std::vector<Group> groups_of(const std::vector<Result> &results) {
             continue; // its engine has a row of its own
         if (f.text("family") == "clmad" || f.text("method") == "CARRY_FREE")
             group->clmad = &r;
-        if (f.text("family") == "xor") // takes one matrix only
-            group->compiled = &r;
-        else if (r.measured() && (!group->fastest || r.gbps() > group->fastest->gbps()))
+        if (r.measured() && (!group->fastest || r.gbps() > group->fastest->gbps()))
             group->fastest = &r;
     }
     return groups;
@@ -104,8 +101,7 @@ std::string line_of(const Group &g) {
           engine_of(g.fastest), rounded(g.fastest->gbps(), g.fastest->gbps() < 100 ? 1 : 0),
           f.has("percent_of_roofline") ? rounded(f.number("percent_of_roofline"), 1) : "-",
           engine_of(g.automatic), percent_cell(g.automatic, g.fastest),
-          percent_cell(g.clmad, g.fastest), percent_cell(g.compiled, g.fastest),
-          std::string(slower ? "**AUTO is slower**" : "")})
+          percent_cell(g.clmad, g.fastest), std::string(slower ? "**AUTO is slower**" : "")})
         line += "| " + cell + " ";
     return line + "|\n";
 }
@@ -133,9 +129,8 @@ std::string card_text(const Fields &context, const std::vector<Result> &results)
             "; over 4 % from the fastest pass to the slowest one: " + std::to_string(disturbed) +
             "; below 97 % of the nominal clock: " + std::to_string(slow_clock) +
             "\n\n"
-            "| w | (k, m) | region | fastest | GB/s | % of XOR-only | AUTO | AUTO % | clmad % | "
-            "xor % | |\n"
-            "| ---: | --- | ---: | --- | ---: | ---: | --- | ---: | ---: | ---: | --- |\n";
+            "| w | (k, m) | region | fastest | GB/s | % of XOR-only | AUTO | AUTO % | clmad % | |\n"
+            "| ---: | --- | ---: | --- | ---: | ---: | --- | ---: | ---: | --- |\n";
     for (const Group &group : groups_of(results))
         if (group.fastest)
             text += line_of(group);

@@ -170,7 +170,7 @@ Text threads_of(const Fields &f) {
     return integer(f, "threads") + (f.number("threads") > 1 ? " threads" : " thread");
 }
 
-// The way without "_sustained", which says that the descriptor is for jobs of seconds.
+// The way without "_sustained", which says that the row is there for its rate over seconds.
 std::pair<Text, bool> way_of(const Fields &f) {
     const Text way = f.text("way");
     const size_t end = way.rfind("_sustained");
@@ -180,7 +180,6 @@ std::pair<Text, bool> way_of(const Fields &f) {
 // Who computed: an implementation, a family of engines, a way to choose one, or another library.
 Text who(const Fields &f) {
     static const std::map<Text, Text> names = {{"auto", "AUTO"},
-                                               {"auto_compile", "AUTO, compiling"},
                                                {"gf-complete", "GF-Complete"},
                                                {"gfcomplete", "GF-Complete"},
                                                {"isa-l", "ISA-L"},
@@ -212,7 +211,7 @@ Place place_of(const Fields &f) {
         return {"calls on host memory", operation + " " + shape + " " + f.text("memory"), "",
                 f.text("path") + (f.has("gpus") ? " " + integer(f, "gpus") : "")};
     if (kind == "rs")
-        return {"codes", operation + (f.is("compile") ? ", compiled" : ""), width, shape};
+        return {"codes", operation, width, shape};
     if (operation == "multiply" && (kind == "region" || kind == "baseline"))
         return {f.has("constant") ? "region multiply by one constant" : "region multiply",
                 f.text("method"), who(f), width};

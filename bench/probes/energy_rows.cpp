@@ -95,12 +95,9 @@ void add_energy_rows(const Options &options, Rows *rows) {
             row.make = makes<EnergyWork>(probe, operands);
             rows->push_back(row);
         }
-    for (const std::string engine : {"xor_w8", "prmt_w8", "bmma_w8"})
+    for (const std::string engine : {"clmad_w8", "prmt_w8", "bmma_w8"})
         for (const std::string operands : {"random", "light", "zeros"}) {
-            if (engine == "xor_w8" && operands == "light")
-                continue; // another program
             ProductCase c = {{8, 10, 4}, options.size_or(3 * kGiB), Way::Engine, engine};
-            c.sustained = true;
             c.operands = operands;
             Row row = energy_row(engine, "byte of data", operands);
             row.facts.add(engine_facts(engine));

@@ -65,7 +65,6 @@ def with_texts(frame):
                for place, count in zip(frame["where"], frame.threads)],
         "ms": frame.time_us_median / 1e3, "short": frame.id.str.replace(r"_w\d+", "", regex=True),
         "taken": frame.engine.where(frame.way.str.startswith("auto"), ""),
-        "matrices": frame["compile"].map({True: "compiled", False: "run-time"}),
         "heat": frame.cold.map({True: "cold", False: "hot"}),
         "gpu": frame["where"].map({"gpu": "GPU", "cpu": ""}),  # for texts that only a GPU needs
         "few": frame.roofline == "xor_only_few"}, index=frame.index))  # few: rows of product-map
@@ -83,6 +82,12 @@ def select(rows, condition):
     return rows[rows[[name for name in rows if name in names]].eval(condition)]
 
 
+def is_of_today(row):
+    """Results of earlier versions have rows of what the library no longer has: an engine that compiled the matrix, calls
+    that might take this engine, and AUTO with `sustained` in its descriptor."""
+    return not (row.get("engine", "").startswith("xor_") or row.get("compile") or row.get("way") == "auto_sustained")
+
+
 class Results:
     """Measurements of one machine. every: all of them, in the order of the files' dates, void files first.
     rows: one for each row; the last one counts, unless it has no figure, or was disturbed and an earlier
@@ -95,7 +100,7 @@ class Results:
         files.sort(key=lambda data: ("void" not in data["context"], data["context"].get("date_utc", "")))
         self.contexts = [data["context"] for data in files]
         self.choose(typed([row for data in files for row in data["benchmarks"]
-                           if row.get("run_type", "iteration") == "iteration"]))
+                           if row.get("run_type", "iteration") == "iteration" and is_of_today(row)]))
 
     def choose(self, plain):
         """plain: the rows of all files, without the columns for texts."""

@@ -26,8 +26,7 @@ FRONT = [  # the front page, which is also the block of the project's README
           rows.overview, "w={w} {series}", ("method", "{method}"), CELL + TABLES, by="place", every=METHODS),
     Table("Products and codes",
           """Each cell is a rate in GB/s of data, for up to {data_bytes:size} of data[{gpu:if} (update: for
-          one changed region)]. With `compile` in the descriptor compiling is allowed; without it every engine takes
-          the matrix at run time. [{gpu:if}Percentages of a plain kernel in the same run stand in parentheses: for
+          one changed region)]. [{gpu:if}Percentages of a plain kernel in the same run stand in parentheses: for
           encode and decode the plain kernel XORs the regions, for stripes the same bytes in long regions; for
           verify it reads k + m regions, for update it reads 2 + m and writes m. ][{memory:if}From host memory the
           data are {nominal_bytes:size}, and the percentage is of the bus. ]The columns of the CPU are for {threads}
@@ -49,8 +48,7 @@ FRONT = [  # the front page, which is also the block of the project's README
           is the plain copy for methods and XOR-only for products. A ceiling has a row of its own. Its sustained
           rate differs by some percent from run to run and from machine to machine, more than those of the other rows, so a
           row can have more than 100 % of it: compare GB/s (docs/engines/README.md, "Jobs of seconds"). GB per joule count the
-          source or data, and the energy of the whole board. auto_..._sustained is AUTO with `sustained` and without
-          `compile` in its descriptor: some shapes have another engine or kernel for long jobs (gfk/product.h).""",
+          source or data, and the energy of the whole board.""",
           lambda results: rows.sustained(results).query("k < 20 or k == 20 and family in ('', 'bmma')"),
           {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": "{data_GBps:rate}", **SUSTAINED})]
 
@@ -86,9 +84,8 @@ METHODS_PAGE = [
 
 PRODUCTS_PAGE = [
     Table("3 GiB of data",
-          """GB/s of data and percent of the XOR-only kernel, which reads k regions and writes m. The engine
-          xor compiles the matrix in: a random one, or the default Cauchy matrix. AUTO names the engine that
-          it took. xor in a heading: outputs ^= products.""",
+          """GB/s of data and percent of the XOR-only kernel, which reads k regions and writes m. AUTO
+          names the engine that it took. xor in a heading: outputs ^= products.""",
           lambda results: rows.long_products(results).dropna(subset="place"), "{label}",
           ("(k, m)", "{shape}"), PRECISE + "[ {taken}]", by="place", parts="w = {w}, {mode}"),
     Table("Sustained rate and energy",
@@ -112,37 +109,27 @@ PRODUCTS_PAGE = [
           {"operation": "`{id}`", "operands": "{operands}", "of": "{unit}", "10^12 a second": "{toperations_per_s:.3g}",
            "MHz": "{sustained_sm_MHz:.0f}", "W": "{sustained_watts:.0f}", "pJ": "{pJ:.3g}",
            "pJ above sleep": "{pJ_above_sleep:.3g}"}),
-    Table("Engines for jobs of seconds",
-          """Shapes where AUTO takes another engine for descriptors with `sustained` (docs/engines/README.md, "Jobs of
-          seconds"): the GB/s of that engine, and percent of it that the engine for bursts has, in each run of
-          engines-sustained.csv.""", repeat.engines_for_seconds,
-          {"w": "{w}", "(k, m)": "{shape}", "`compile`": "{compile}", "in bursts": "`{bursts}`",
-           "in jobs of seconds": "`{seconds}`", "GB/s there": "{rates}", "the engine for bursts, %": "{percents}"}),
     Table("Fastest engine over k and m",
           """The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only
           kernel. In parentheses AUTO where it took another engine, by the preference of its build, made from
           an earlier run. "of" gives the bound, the percent that memory allows, or the rate of the tensor cores where that
-          is less. Where memory allows more than the engine reaches, instructions are the limit: those of xor's program, or
-          those that pack sums of bits into bytes (docs/engines/bmma.md).""",
+          is less. Where memory allows more than the engine reaches, instructions are the limit: with bmma those that
+          pack sums of bits into bytes (docs/engines/bmma.md).""",
           rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"), "{percent:.0f} of {bound:.0f} {short}[ ({auto})]", by="m",
-          parts="w = {w}, {mode}, {engines}"),
+          parts="w = {w}, {mode}"),
     Table("Methods in one skeleton", "Engines perop: GB/s and percent of the XOR-only kernel.",
           "kind == 'product' and where == 'gpu' and family == 'perop' and way == 'engine' and mode == 'set' "
           f"and nominal_bytes >= {GIB} and (k == 10 and m == 4 or k == 30 and m == 3)", "{shape}",
           ("engine", "`{id}`"), PRECISE, sort=("w", "id")),
     Table("Small regions", "Microseconds, and that as a multiple of the XOR-only kernel's.",
           lambda results: rows.products(results).dropna(subset="place").query(
-              "region_bytes <= 1048576 and mode == 'set' and matrix == 'random' and state == 'measured'"),
+              "region_bytes <= 1048576 and mode == 'set' and state == 'measured'"),
           "{label}", ("code, region", "{code}, {region}"), "{time_us_median:.2f}[ ({times:.2f})][ {taken}]",
           by="place", sort=("k", "m", "region_bytes", "w")),
     Table("On the CPU, beside other libraries", "GB/s of data.", rows.libraries, "{label}",
           ("(k, m)", "{shape}"), "{data_GBps:rate}", sort=("w", "k", "m", "threads"), parts="w = {w}"),
-    Table("First call and specialisation",
-          """Microseconds of gfk_product_create with compiling: specialise, of a new matrix; cauchy, of the
-          default matrix, which may be built in; cache_hit, of one whose kernel is in the cache folder.
-          first_call: without compiling, create and the first run.""",
-          rows.created, "{operation}, {matrix}", ("engine", "`{id}` {shape}"),
-          "{time_us_median:.0f}[, of it create {create:.0f}]")]
+    Table("First call", "Microseconds of gfk_product_create and the first run.", "operation == 'first_call'",
+          {"engine": "`{id}`", "(k, m)": "{shape}", "us": "{time_us_median:.0f}", "of it create": "{setup_us:.0f}"})]
 
 SECONDS = {"T/s over seconds": "{sustained_tmuladds_per_s:.1f}",
            "% of the MMAs over seconds": "{sustained_percent_of_bound:.1f}", "W": "{sustained_watts:.0f}"}
@@ -220,20 +207,19 @@ NETWORK_PAGE = [
 CODES_PAGE = [
     Table("Encode and decode",
           """Encode: GB/s of data, percent of a plain kernel that only XORs k regions into m, and the engine.
-          Decode of m lost regions: percent of encode by the same code in the same run. Compiled: the library
-          may compile the matrices in. Run-time: they are arguments.""",
+          Decode of m lost regions: percent of encode by the same code in the same run.""",
           lambda results: rows.codes(results).query(f"{LONG} and (operation == 'encode' or lost > 1)"),
-          "{operation}[, {lost_kind} lost]", ("code, matrix", "{code}, {matrices}"),
-          "{data_GBps:rate}[ ({ratio:.1f} %)] {engine}", sort=("w", "k", "m", "matrices")),
+          "{operation}[, {lost_kind} lost]", ("code", "{code}"),
+          "{data_GBps:rate}[ ({ratio:.1f} %)] {engine}", sort=("w", "k", "m")),
     Table("Every other operation",
           """GB/s of data; of an update, of the changed region. docs/benchmarking.md says what the ceilings
           and the others are, and what is asked. Codes of many regions are not bound by memory.""",
           lambda results: rows.codes(results).query(f"not ({LONG} and (operation == 'encode' or lost > 1))"),
           {"operation": "{operation}[, {lost} {lost_kind} lost][, {damage}]", "stripes, regions": "{stripes} x {region}",
-           "code, matrix": "{code}, {matrices}", "engine": "{engine}",
+           "code": "{code}", "engine": "{engine}",
            "GB/s (% of ceiling)": PRECISE, "% of other": "{percent_of_other:.1f}",
            "us of a launch": "{time_us_median:.2f}", "set-up us": "{setup_us:.0f}"},
-          sort=("stripes", "operation", "w", "k", "m", "matrices")),
+          sort=("stripes", "operation", "w", "k", "m")),
     Table("Set-up on one core",
           """Microseconds of gfk_rs_create and, with m data regions lost, of gfk_rs_decoder_create, with the
           engine that makes no tables: what is left is the matrix and its inversion.""",
@@ -284,8 +270,7 @@ RECORD_PAGE = [
           {"file": "{file}", "figures": "{rows}", "median, %": "{median:.2f}", "beyond 5 %": "{far}"}),
     Table("Figures that differ by more than 5 %",
           """Rows on the CPU and rows from host memory share cores, memory and buses of a server with other work.
-          So do GPU rows that contain the time of a CPU thread: `host_time`, `first_call`, `specialise`, `cache_hit`,
-          `rlnc_decode`, single packets (`rlnc_packet`, `rlnc_progressive`), python.json and ranks.json, and rows of 1 KiB,
+          So do GPU rows that contain the time of a CPU thread: `host_time`, `first_call`, `rlnc_decode`, single packets (`rlnc_packet`, `rlnc_progressive`), python.json and ranks.json, and rows of 1 KiB,
           which are the time of a launch. The two runs of a file may be of two GPUs of one model, which differ in lookups
           that the L1 cache does not serve (`gather`, TABLE and LOG of w = 32, `probe/table_..._l2`) and in the clock
           at the power limit.""", repeat.far,
@@ -293,8 +278,7 @@ RECORD_PAGE = [
            "%": "{spread:.1f}"}),
     Table("The choice",
           """AUTO beside the fastest engine of the same run, for each shape and length: percent of the fastest
-          engine's rate. For jobs of seconds the map has the rates of engines-sustained.csv, run by run, and the engine that
-          preference.def names. Where AUTO and an engine's own row ran the same kernel, the higher of the two rates
+          engine's rate. Where AUTO and an engine's own row ran the same kernel, the higher of the two rates
           counts for AUTO. Each engine runs the kernel of its own choice.""", repeat.choice,
           {"shapes": "{shapes}", "run": "{run}", "choice": "{which}", "shapes and lengths": "{cells}",
            "more than 3 % slower": "{slower}", "least, % of the fastest": "{least:.1f}"}),

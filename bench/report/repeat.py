@@ -6,7 +6,7 @@ import functools
 
 import pandas as pd
 
-from . import package, preference
+from . import package
 from .frame import Results, parse, typed
 
 KEYS = ["file", "row", "roofline", "where"]  # of a figure, in both runs
@@ -14,8 +14,7 @@ FAR = 5.0  # percent between the runs, from which on a row is named
 CLOSE = 97.0  # percent of the fastest engine that AUTO should have
 FIGURES = {"time_us_median": "us", "sustained_data_GBps": "GB/s, sustained", "data_GB_per_joule": "GB/J", "pJ": "pJ",
            "us": "us", "gb_s": "GB/s", "ms": "ms"}
-CHOICES = (("compiling allowed", "auto_compile", "", "data_GBps"), ("run-time matrix", "auto", "xor", "data_GBps"),
-           ("run-time matrix, sustained", "auto_sustained", "xor", "sustained_data_GBps"))
+CHOICES = (("bursts", "auto", "data_GBps"), ("sustained", "auto", "sustained_data_GBps"))
 
 
 def second(results):
@@ -90,8 +89,8 @@ def cells(results):
     for run, of in runs.items():
         rows = of.rows.query("kind == 'product' and where == 'gpu' and matrix == 'random' and mode == 'set' and "
                              "state == 'measured' and not ablation")
-        for which, way, without, figure in CHOICES:
-            engines = rows[(rows.way == "engine") & (rows.family != without)].dropna(subset=figure)
+        for which, way, figure in CHOICES:
+            engines = rows[rows.way == "engine"].dropna(subset=figure)
             best = engines.sort_values(figure).drop_duplicates(keys, keep="last")
             auto = rows[rows.way == way].dropna(subset=figure)
             auto = auto.merge(best[[*keys, "id", figure]], on=keys, suffixes=("", "_best"))
@@ -100,45 +99,7 @@ def cells(results):
             reached = 100 * auto[[figure, "own"]].max(axis=1) / auto[f"{figure}_best"]
             found.append(auto.assign(run=run, which=which, reached=reached,
                                      shapes=auto.few.map({True: "of the map", False: "others"})))
-    return pd.concat([*found, in_jobs_of_seconds(results)])
-
-
-def jobs_of_seconds(results):
-    """For each shape of engines-sustained.csv, with and without compiling: the rates of the engines that AUTO may take, a
-    column for each run, and the engines that preference.def names for jobs of seconds and for bursts."""
-    text = preference.PRODUCTS.read_text(encoding="utf-8")
-    for (w, k, m), of in preference.sustained_rates(results).groupby(["w", "k", "m"]):
-        rates = of.pivot_table(index="engine", columns="run", values="sustained_data_GBps")
-        for compiles in (1, 0):
-            yield (w, k, m, compiles, preference.allowed(rates, compiles),
-                   *(preference.taken(text, w, m, k, compiles, sustained) for sustained in (True, False)))
-
-
-def in_jobs_of_seconds(results):
-    """The same for jobs of seconds and the engines that preference.def names. An engine that is not in
-    engines-sustained.csv is far ahead of those that are, or far behind them, in bursts: then there is no line."""
-    found = []
-    for w, k, m, compiles, rates, takes, _ in jobs_of_seconds(results):
-        for run, may in rates.items():
-            may = may.dropna()
-            if takes in may and len(may) > 1:
-                found.append({"shapes": f"of the map, {preference.SUSTAINED}", "run": f"run {run}",
-                              "which": ("run-time matrix", "compiling allowed")[compiles] + ", sustained",
-                              "row": f"w{w}/{k}+{m}/1GiB", "engine": takes, "id_best": may.idxmax(),
-                              "reached": 100 * may[takes] / may.max()})
-    return pd.DataFrame(found)
-
-
-def engines_for_seconds(results):
-    """The shapes where AUTO takes another engine for jobs of seconds than in bursts, with the rates of both in each run."""
-    found = []
-    for w, k, m, compiles, rates, seconds, bursts in jobs_of_seconds(results):
-        if seconds != bursts and {seconds, bursts} <= set(rates.index):
-            percent = 100 * rates.loc[bursts] / rates.loc[seconds]
-            found.append({"w": w, "shape": f"({k}, {m})", "compile": ("no", "yes")[compiles], "bursts": bursts,
-                          "seconds": seconds, "rates": ", ".join(f"{rate:,.0f}" for rate in rates.loc[seconds]),
-                          "percents": ", ".join(f"{each:.1f}" for each in percent)})
-    return pd.DataFrame(found)
+    return pd.concat(found)
 
 
 def choice(results):

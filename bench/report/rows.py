@@ -11,9 +11,9 @@ from .text import cells, texts
 
 SWEEP = 1 << 20  # the regions of the preset rs-sweep
 PLAIN = "constants == 'rotating' and src_offset + dst_offset == 0"
-AUTO, COMPILED, MULTIPLIES = "AUTO, run-time matrix", "AUTO, compiling allowed", "plain: k x m multiplies"
-ENGINES = ["xor", "bmma", "prmt", "perop_split"]
-COLUMNS = [COMPILED, "xor", "xor, Cauchy", AUTO, *ENGINES[1:], MULTIPLIES]
+WAYS = {"auto": "AUTO", "plain": "plain: k x m multiplies"}
+ENGINES = ["clmad", "bmma", "prmt", "perop_split"]
+COLUMNS = [WAYS["auto"], *ENGINES, WAYS["plain"]]
 LIBRARIES = {"isa-l": "ISA-L", "jerasure": "Jerasure", "gf-complete": "GF-Complete"}
 
 
@@ -67,11 +67,8 @@ def offsets(results):
 # ---- products --------------------------------------------------------------------------------------
 def products(results):
     """On the GPU, each beside the whole set of XOR-only kernels."""
-    rows = results.rows.query("kind == 'product' and where == 'gpu' and roofline == 'xor_only' and "
-                              "(matrix == 'random' or family == 'xor')")
-    ways = {"auto": AUTO, "auto_compile": COMPILED, "plain": MULTIPLIES}
-    label = [ways.get(way, short + (", Cauchy" if matrix == "cauchy" else ""))
-             for way, short, matrix in zip(rows.way, rows.short, rows.matrix)]
+    rows = results.rows.query("kind == 'product' and where == 'gpu' and roofline == 'xor_only' and matrix == 'random'")
+    label = [WAYS.get(way, short) for way, short in zip(rows.way, rows.short)]
     place = [COLUMNS.index(name) if name in COLUMNS else float("nan") for name in label]
     return rows.assign(label=label, place=place).sort_values(
         ["w", "k", "m", "region_bytes"], kind="stable")
@@ -84,7 +81,7 @@ def long_products(results):
 def sustained(results):
     """Region rows and ceilings, then products."""
     return pd.concat([results.rows.query("kind in ('region', 'ceiling')"), long_products(results).query(
-        "mode == 'set' and matrix == 'random'")]).dropna(subset="sustained_data_GBps")
+        "mode == 'set'")]).dropna(subset="sustained_data_GBps")
 
 
 def bound_of_mmas(results, rows):
@@ -97,21 +94,18 @@ def bound_of_mmas(results, rows):
 
 
 def maps(results):
-    """By width, mode and which engines: for each k and m the fastest engine, and what AUTO took. bound: percent of
-    the XOR-only kernel that memory allows, or b1 MMAs where that is less."""
+    """By width and mode: for each k and m the fastest engine, and what AUTO took. bound: percent of the XOR-only kernel
+    that memory allows, or b1 MMAs where that is less."""
     rows = results.rows.query("kind == 'product' and few and matrix == 'random' and state == 'measured' and "
                               f"nominal_bytes == {GIB}")
-    keys, parts = ["w", "mode", "k", "m"], []
-    for which, way, without in (("every engine", "auto_compile", ""), ("without compiling", "auto", "xor")):
-        found = best(rows[(rows.way == "engine") & (rows.family != without)], keys)
-        found = found.merge(rows[rows.way == way][[*keys, "percent", "engine"]], how="left", on=keys,
-                            suffixes=("", "_auto"))
-        auto = cells(found, "AUTO {percent_auto:.0f} {engine_auto}")
-        other = found.engine_auto.notna() & (found.engine_auto != found.engine)
-        bound = found.percent * bound_of_mmas(results, found) / found.data_GBps
-        parts.append(found.assign(engines=which, auto=auto.where(other, ""),
-                                  bound=bound.where(found.family == "bmma").fillna(100).clip(upper=100)))
-    return pd.concat(parts, ignore_index=True).sort_values(["w", "mode", "engines", "k", "m"])
+    keys = ["w", "mode", "k", "m"]
+    found = best(rows[rows.way == "engine"], keys)
+    found = found.merge(rows[rows.way == "auto"][[*keys, "percent", "engine"]], how="left", on=keys, suffixes=("", "_auto"))
+    auto = cells(found, "AUTO {percent_auto:.0f} {engine_auto}")
+    other = found.engine_auto.notna() & (found.engine_auto != found.engine)
+    bound = found.percent * bound_of_mmas(results, found) / found.data_GBps
+    return found.assign(auto=auto.where(other, ""), bound=bound.where(found.family == "bmma").fillna(100).clip(
+        upper=100)).sort_values(keys)
 
 
 def libraries(results):
@@ -122,12 +116,6 @@ def libraries(results):
     rows = rows.drop_duplicates(["id", "w", "k", "m", "threads"], keep="last")
     label = rows.implementation.map(LIBRARIES).fillna("engine " + rows.family) + ", " + rows.on
     return rows.assign(label=label)
-
-
-def created(results):
-    """What a product's first use costs. create: the part of gfk_product_create, where that is not all."""
-    rows = results.rows.query("operation in ('specialise', 'cache_hit', 'first_call')")
-    return rows.assign(create=rows.setup_us.where(rows.operation == "first_call"))
 
 
 # ---- matrices in device memory ---------------------------------------------------------------------
@@ -250,19 +238,17 @@ OPERATIONS = {
     "encode (10, 4), 4,096 stripes of 4 KiB regions in one launch":
         f"{CODE} == 'batch_encode' and region_bytes == 4096",
     "encode (10, 4) from pinned host memory, by one GPU": f"{CODE} == 'encode' and kind == 'host'"}
-WHO = ["compiling allowed", "run-time matrix", "ISA-L", "this library on the CPU"]
+WHO = ["this library on the GPU", "ISA-L", "this library on the CPU"]
 
 
 def operations(results):
     """Rows by what a user asks for and by who computes; the first of several counts."""
-    auto = long_products(results).query("mode == 'set' and matrix == 'random'")
-    auto = auto[auto.taken != ""]
+    auto = long_products(results).query("mode == 'set' and taken != ''")
     call = calls(results).query("path == 'gpu' and memory == 'pinned' and gpus <= 1 and streams == 0")
     rows = pd.concat([auto, libraries(results).query("implementation != 'jerasure'"), codes(results),
                       call.assign(data_bytes=0, threads=0)])
     rows = rows.query("w == 8 and state == 'measured'").sort_values("threads", ascending=False, kind="stable")
-    who = rows["compile"].map({True: WHO[0], False: WHO[1]}).mask(rows["where"] == "cpu", WHO[3]).mask(
-        rows.implementation == "isa-l", WHO[2])
+    who = rows["where"].map({"gpu": WHO[0], "cpu": WHO[2]}).mask(rows.implementation == "isa-l", WHO[1])
     rows = rows.assign(who=who, place=who.map(WHO.index))
     return pd.concat([rows.query(query).assign(what=what) for what, query in OPERATIONS.items()])
 

@@ -106,7 +106,7 @@ for e in gfk.engines():
     if not e["available"] or e["ablation"]:
         continue
     try:
-        code = gfk.RS(10, 4, e["w"], engine=e["id"], compile=e["compiles"])
+        code = gfk.RS(10, 4, e["w"], engine=e["id"])
         found = rate(lambda: code.encode(data, parity), data.nbytes)
     except gfk.Error:  # of another place
         continue

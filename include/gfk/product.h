@@ -26,15 +26,13 @@ typedef enum gfk_engine_family {
     GFK_ENGINE_PEROP,      /* one fused kernel over the operation of any method */
     GFK_ENGINE_PRMT,       /* sixteen-entry tables in the constant bank, looked up by PRMT */
     GFK_ENGINE_BMMA,       /* binary tensor cores */
-    GFK_ENGINE_XOR,        /* the matrix compiled into a program of XORs */
     GFK_ENGINE_GFCOMPLETE, /* GF-Complete on all cores of the CPU; fields that it takes */
     GFK_ENGINE_CLMAD       /* the carry-less multiply-add of GPUs since compute capability 8.0 */
 } gfk_engine_family;
 
 /* Labels of an engine, a set of bits. */
 #define GFK_ENGINE_ABLATION 1u           /* there for comparison, never AUTO */
-#define GFK_ENGINE_COMPILES 2u           /* wants gfk_product_desc.compile */
-#define GFK_ENGINE_ADDS_EQUAL_COLUMNS 4u /* adds inputs with equal columns, then multiplies */
+#define GFK_ENGINE_ADDS_EQUAL_COLUMNS 2u /* adds inputs with equal columns, then multiplies */
 
 /* One row of the list of engines. Rows are constant, and exist in every build. */
 typedef struct gfk_engine_info {
@@ -94,7 +92,7 @@ typedef struct gfk_engine_kernel_info {
  * info   a row of the list of engines; for any other pointer there are no kernels
  * index  below the count; NULL beyond it
  *
- * The count is 0 for engines on the CPU and for engines that compile the matrix. Any thread. */
+ * The count is 0 for engines on the CPU. Any thread. */
 GFK_API size_t gfk_engine_kernel_count(const gfk_engine_info *info);
 GFK_API const gfk_engine_kernel_info *gfk_engine_kernel_at(const gfk_engine_info *info,
                                                            size_t index);
@@ -117,14 +115,9 @@ typedef struct gfk_product_desc {
                                  alone. NULL: the fastest measured engine for this shape */
     gfk_engine_family family; /* AUTO, or only engines of this family */
     gfk_method method;        /* AUTO, or only perop engines of this method */
-    int device;   /* GFK_CURRENT_DEVICE, GFK_CPU or a device's number: see gfk/types.h */
-    bool compile; /* create may compile the matrix into a kernel, unless it is one of the common
-                     codes or in the cache: tens of milliseconds, half a second for (64,32) */
-    const char *cache_folder; /* where compiled kernels are kept, up to 256 MiB of them; NULL:
-                                 nowhere. Made if missing. A folder that cannot be used, or that
-                                 others than its owner may write to, is as good as none. */
-    size_t bytes;             /* the length of the regions to come, for the choice; 0: long */
-    uint64_t table_limit;     /* bytes allowed for table_bytes; 0: GFK_DEFAULT_TABLE_LIMIT */
+    int device;           /* GFK_CURRENT_DEVICE, GFK_CPU or a device's number: see gfk/types.h */
+    size_t bytes;         /* the length of the regions to come, for the choice; 0: long */
+    uint64_t table_limit; /* bytes allowed for table_bytes; 0: GFK_DEFAULT_TABLE_LIMIT */
     /* Absolute paths of the shared libraries of the engines ISAL and GFCOMPLETE; NULL: those that the
      * build found, if any. They are loaded by path and used by handle: the program may hold other
      * libraries with the same names. Nothing is searched anywhere else. A library that is named and
@@ -133,12 +126,6 @@ typedef struct gfk_product_desc {
     const char *isal_library, *gfcomplete_library;
     bool check_pointers; /* for debugging: calls check the memory of every pointer; see
                                  gfk/types.h. For codes too, batches included */
-    bool sustained; /* the runs follow each other for seconds or longer: AUTO takes the engine, and
-                                 the engine the kernels, that are fastest at the device's power limit,
-                                 where its clock falls. Today that is another engine in some shapes of
-                                 long regions at w = 8 and 16, in most of them with `compile`, and
-                                 another kernel at w = 8 with 11 to 20 inputs and 4 outputs. false: the
-                                 fastest ones in bursts */
 } gfk_product_desc;
 
 #define GFK_PRODUCT_DESC_INIT                                                                      \
@@ -147,13 +134,10 @@ typedef struct gfk_product_desc {
      GFK_ENGINE_AUTO,                                                                              \
      GFK_METHOD_AUTO,                                                                              \
      GFK_CURRENT_DEVICE,                                                                           \
-     false,                                                                                        \
-     GFK_NULL,                                                                                     \
      0,                                                                                            \
      0,                                                                                            \
      GFK_NULL,                                                                                     \
      GFK_NULL,                                                                                     \
-     false,                                                                                        \
      false}
 
 /* What a descriptor resolves to. */
@@ -166,8 +150,6 @@ typedef struct gfk_product_info {
                                  matrix, 4 bytes an element, and what another library allocates
                                  are not among them */
     uint64_t workspace_bytes; /* that every run needs */
-    bool from_cache;          /* nothing had to be compiled: built in, in memory or in the folder */
-    bool sustained;           /* the descriptor's */
     /* What long regions at one phase run on: the engine's choice, or the kernel that the
      * descriptor names. Where outputs run on several kernels, the first outputs' one. NULL: the
      * engine lists no kernels. */
@@ -197,9 +179,8 @@ static inline gfk_regions gfk_inputs_spaced(const void *base, size_t stride) {
     return regions;
 }
 
-/* gfk_product_query: which engine would gfk_product_create take? No table is allocated and nothing
- * compiled, but libraries of engines on the CPU are loaded;
- * table_bytes is what create would allocate, and table_limit does not refuse here. Statuses as
+/* gfk_product_query: which engine would gfk_product_create take? No table is allocated, but
+ * libraries of engines on the CPU are loaded; table_bytes is what create would allocate, and table_limit does not refuse here. Statuses as
  * gfk_product_create. */
 GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t cols,
                                      const gfk_product_desc *desc, gfk_product_info *info);
@@ -211,22 +192,21 @@ GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t
  * matrix  rows * cols elements of the field, row by row; copied
  * desc    NULL means GFK_PRODUCT_DESC_INIT
  *
- * May allocate, upload, launch, compile (only with desc->compile) and synchronize; not capturable.
- * The calling thread's current device is left as it was.
+ * May allocate, upload, launch and synchronize; not capturable. The calling thread's current device
+ * is left as it was.
  *
  * The choice: engines that match every field set in desc, on the CPU for GFK_CPU, else on the
- * device; of those the first, in the order of measured speed for this width, shape, length and
- * desc->compile, that can run here within table_limit. An engine or a kernel named by its id is
- * never replaced; among several engines, one that fails to compile gives way to the next.
+ * device; of those the first, in the order of measured speed for this width, shape and length,
+ * that can run here within table_limit. An engine or a kernel named by its id is never replaced.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
  * not make, an enumerator, size or device number out of range, an engine that contradicts desc,
  * an engine, family or method of a device with GFK_CPU, a library's path that is not absolute);
  * INVALID_CONSTANT (an element outside the field); INVALID_SIZE (rows * cols overflows);
  * UNKNOWN_METHOD (no such engine or kernel); NO_DEVICE (there is no such device); NOT_SUPPORTED
- * (engines match, but none can run here; the kernel named does not take this shape; an engine
- * that compiles was named without desc->compile; a library that desc names cannot be loaded or
- * lacks functions; an engine or family of a device was named in a build without CUDA);
+ * (engines match, but none can run here; the kernel named does not take this shape; a library that
+ * desc names cannot be loaded or lacks functions; an engine or family of a device was named in a
+ * build without CUDA);
  * TABLE_LIMIT (no engine that matches and can run here stays within table_limit); OUT_OF_MEMORY; CUDA.
  * On an error *product is unchanged. Any thread. */
 GFK_API gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,
@@ -253,7 +233,7 @@ GFK_API gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info 
  *            CPU want NULL and have finished when they return. Inputs that are not in the device's own
  *            memory (pinned, managed, of another device): from the call, or from the launch of its graph,
  *            until the work has finished, only work in front on the stream may write to them.
- * hot path   No allocation, no synchronization, no compilation, no global state; capturable. CUDA
+ * hot path   No allocation, no synchronization, no global state; capturable. CUDA
  *            loads a kernel's code at its first launch, so run once before capturing or timing.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, an unknown mode, a stride below bytes, a misaligned

@@ -85,7 +85,7 @@ typedef struct gfk_rs_desc {
     const uint32_t *custom;   /* GFK_RS_CUSTOM: m * k elements, row by row; copied */
     unsigned flags;           /* GFK_RS_UNCHECKED, or 0 */
     gfk_product_desc product; /* of the encoder, and of decoders and updaters created without a
-                                 descriptor of their own; batches ignore `sustained` */
+                                 descriptor of their own */
 } gfk_rs_desc;
 
 #define GFK_RS_DESC_INIT {sizeof(gfk_rs_desc), GFK_RS_CAUCHY, GFK_NULL, 0, GFK_PRODUCT_DESC_INIT}
@@ -110,9 +110,9 @@ typedef struct gfk_rs_info {
  * k, m   1 or more, k + m <= 2^w
  * desc   NULL means GFK_RS_DESC_INIT
  *
- * Allocates, uploads, and compiles if desc->product.compile is set; not capturable. GFK_RS_CUSTOM
- * and GFK_RS_GEN_RS are checked: every square submatrix must be regular. The check runs while C(k
- * + m, m) <= 1,000,000; a larger shape needs GFK_RS_UNCHECKED.
+ * Allocates and uploads; not capturable. GFK_RS_CUSTOM and GFK_RS_GEN_RS are checked: every square
+ * submatrix must be regular. The check runs while C(k + m, m) <= 1,000,000; a larger shape needs
+ * GFK_RS_UNCHECKED.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero k or m, a descriptor that contradicts itself);
  * INVALID_SIZE (k + m > 2^w); INVALID_CONSTANT (an element of the custom matrix is outside the
@@ -188,8 +188,7 @@ GFK_API void gfk_rs_decoder_destroy(gfk_rs_decoder_t decoder);
 
 /* gfk_rs_decode: gfk_rs_decoder_create and gfk_rs_decoder_run in one call. The code keeps the 64
  * most recently used decoders in a locked cache. The first call for a set of lost regions
- * allocates (and compiles, if the code does): call once before a capture. An evicted decoder is
- * destroyed when no thread is inside a call with it and the device has finished its runs. A graph
+ * allocates: call once before a capture. An evicted decoder is destroyed when no thread is inside a call with it and the device has finished its runs. A graph
  * that outlives the cache entry would use freed memory: capture gfk_rs_decoder_run instead.
  * Statuses of both. */
 GFK_API gfk_status gfk_rs_decode(gfk_rs_t code, const size_t *lost, size_t lost_count,

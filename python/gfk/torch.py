@@ -18,8 +18,8 @@ __all__ = ["matmul", "multiply", "rs_decode", "rs_encode", "rs_encode_out", "rs_
 
 
 @functools.lru_cache(maxsize=64)
-def _code(k, m, w, polynomial, matrix, compile):
-    return gfk.RS(k, m, gfk.Field(w, polynomial), matrix=matrix, compile=compile)
+def _code(k, m, w, polynomial, matrix):
+    return gfk.RS(k, m, gfk.Field(w, polynomial), matrix=matrix)
 
 
 @torch.library.custom_op("gfk::multiply", mutates_args=())
@@ -45,34 +45,33 @@ def _(a, b, w=8, polynomial=0):
 
 
 @torch.library.custom_op("gfk::rs_encode", mutates_args=())
-def rs_encode(data: torch.Tensor, m: int, w: int = 8, polynomial: int = 0, matrix: str = "cauchy",
-              compile: bool = False) -> torch.Tensor:
+def rs_encode(data: torch.Tensor, m: int, w: int = 8, polynomial: int = 0, matrix: str = "cauchy") -> torch.Tensor:
     """The m parity regions of the rows of `data`."""
-    return _code(data.shape[0], m, w, polynomial, matrix, compile).encode(data)
+    return _code(data.shape[0], m, w, polynomial, matrix).encode(data)
 
 
 @rs_encode.register_fake
-def _(data, m, w=8, polynomial=0, matrix="cauchy", compile=False):
+def _(data, m, w=8, polynomial=0, matrix="cauchy"):
     return data.new_empty((m, *data.shape[1:]))
 
 
 @torch.library.custom_op("gfk::rs_encode_out", mutates_args=("parity",))
 def rs_encode_out(data: torch.Tensor, parity: torch.Tensor, w: int = 8, polynomial: int = 0,
-                  matrix: str = "cauchy", compile: bool = False) -> None:
+                  matrix: str = "cauchy") -> None:
     """Writes the parity of the rows of `data` to the rows of `parity`."""
-    _code(data.shape[0], parity.shape[0], w, polynomial, matrix, compile).encode(data, out=parity)
+    _code(data.shape[0], parity.shape[0], w, polynomial, matrix).encode(data, out=parity)
 
 
 @torch.library.custom_op("gfk::rs_decode", mutates_args=())
 def rs_decode(data: torch.Tensor, parity: torch.Tensor, lost: Sequence[int], w: int = 8, polynomial: int = 0,
-              matrix: str = "cauchy", compile: bool = False) -> torch.Tensor:
+              matrix: str = "cauchy") -> torch.Tensor:
     """The lost regions, in the order of `lost`: rows of `data`, then of `parity`. Their contents are not read."""
-    code = _code(data.shape[0], parity.shape[0], w, polynomial, matrix, compile)
+    code = _code(data.shape[0], parity.shape[0], w, polynomial, matrix)
     return code.decode(data, parity, list(lost))
 
 
 @rs_decode.register_fake
-def _(data, parity, lost, w=8, polynomial=0, matrix="cauchy", compile=False):
+def _(data, parity, lost, w=8, polynomial=0, matrix="cauchy"):
     return data.new_empty((len(lost), *data.shape[1:]))
 
 

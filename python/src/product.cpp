@@ -110,12 +110,12 @@ void bind_product(nb::module_ &module) {
             "GPU), NotSupported,\nTableLimit, UnknownMethod (no such engine), TypeError (dtype), "
             "ValueError (shape, not contiguous).")
         .def("prepare", &Product::prepare, "device"_a = GFK_CPU,
-             "Makes the product at a place before the first run there: tables, compiled kernels. "
+             "Makes the product, with its tables, at a place before the first run there. "
              "device: -1 is the CPU.")
         .def("info", &Product::info, "device"_a = GFK_CPU,
              "What runs at a place, as a dict: engine, kernel (None: the engine lists none), "
              "device, "
-             "table_bytes,\nworkspace_bytes, from_cache, sustained. Nothing is made. device: -1 is "
+             "table_bytes,\nworkspace_bytes. Nothing is made. device: -1 is "
              "the CPU.")
         .def_prop_ro("field", &Product::field, "The Field of the symbols.")
         .def_prop_ro("shape", &Product::shape, "(rows, cols) of the matrix.")

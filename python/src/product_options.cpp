@@ -40,12 +40,11 @@ void check_text(const std::optional<std::string> &text, const char *name) {
         raise_value("%s: the text has a NUL character", name);
 }
 
-ProductOptions::ProductOptions(Text engine, const Text &family, const Text &method, bool compile,
-                               Path cache_folder, Integer expected_bytes, Integer table_limit,
-                               bool check_pointers, bool sustained, Path isal_library,
-                               Path gfcomplete_library)
-    : engine_(std::move(engine)), cache_folder_(std::move(cache_folder)),
-      isal_library_(std::move(isal_library)), gfcomplete_library_(std::move(gfcomplete_library)) {
+ProductOptions::ProductOptions(Text engine, const Text &family, const Text &method,
+                               Integer expected_bytes, Integer table_limit, bool check_pointers,
+                               Path isal_library, Path gfcomplete_library)
+    : engine_(std::move(engine)), isal_library_(std::move(isal_library)),
+      gfcomplete_library_(std::move(gfcomplete_library)) {
     check_text(engine_, "engine");
     check_text(family, "family");
     check_text(method, "method");
@@ -53,11 +52,9 @@ ProductOptions::ProductOptions(Text engine, const Text &family, const Text &meth
     check_library(gfcomplete_library_, "gfcomplete_library");
     desc_.family = family ? family_of(*family) : GFK_ENGINE_AUTO;
     desc_.method = method ? method_of(*method) : GFK_METHOD_AUTO;
-    desc_.compile = compile;
     desc_.bytes = expected_bytes.size("expected_bytes");
     desc_.table_limit = table_limit.word64("table_limit");
     desc_.check_pointers = check_pointers;
-    desc_.sustained = sustained;
 }
 
 void ProductOptions::check_width(unsigned w) const {
@@ -75,12 +72,9 @@ nb::dict ProductOptions::arguments() const {
         made["family"] = gfk_engine_family_name(desc_.family);
     if (desc_.method != GFK_METHOD_AUTO)
         made["method"] = gfk_method_name(desc_.method);
-    made["compile"] = desc_.compile;
-    made["cache_folder"] = cache_folder_;
     made["expected_bytes"] = desc_.bytes;
     made["table_limit"] = desc_.table_limit;
     made["check_pointers"] = desc_.check_pointers;
-    made["sustained"] = desc_.sustained;
     made["isal_library"] = isal_library_;
     made["gfcomplete_library"] = gfcomplete_library_;
     return made;
@@ -101,7 +95,6 @@ gfk_product_desc ProductOptions::desc(int device) const {
     gfk_product_desc desc = desc_;
     desc.device = device;
     desc.engine = c_str(engine_);
-    desc.cache_folder = c_str(cache_folder_);
     desc.isal_library = c_str(isal_library_);
     desc.gfcomplete_library = c_str(gfcomplete_library_);
     return desc;
@@ -117,8 +110,6 @@ nb::dict product_info(const gfk_product_info &info) {
     made["device"] = info.device;
     made["table_bytes"] = info.table_bytes;
     made["workspace_bytes"] = info.workspace_bytes;
-    made["from_cache"] = info.from_cache;
-    made["sustained"] = info.sustained;
     return made;
 }
 } // namespace gfk

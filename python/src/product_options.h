@@ -28,9 +28,9 @@ class ProductOptions {
     ProductOptions() = default; // of GFK_PRODUCT_DESC_INIT
     // Raises UnknownMethod for a family or a method that does not exist, InvalidArgument for the path of a
     // library that is not absolute, ValueError for a text with a NUL character.
-    ProductOptions(Text engine, const Text &family, const Text &method, bool compile,
-                   Path cache_folder, Integer expected_bytes, Integer table_limit,
-                   bool check_pointers, bool sustained, Path isal_library, Path gfcomplete_library);
+    ProductOptions(Text engine, const Text &family, const Text &method, Integer expected_bytes,
+                   Integer table_limit, bool check_pointers, Path isal_library,
+                   Path gfcomplete_library);
 
     // Do the options name an engine, a family or a method of devices?
     bool is_for_devices() const;
@@ -43,12 +43,12 @@ class ProductOptions {
 
   private:
     Text engine_;
-    Path cache_folder_, isal_library_, gfcomplete_library_;
+    Path isal_library_, gfcomplete_library_;
     gfk_product_desc desc_ = GFK_PRODUCT_DESC_INIT; // without the texts
 };
 
-// engine, kernel (None: the engine lists none), device, table_bytes, workspace_bytes, from_cache,
-// sustained. An info without an engine: an empty dict.
+// engine, kernel (None: the engine lists none), device, table_bytes, workspace_bytes.
+// An info without an engine: an empty dict.
 nb::dict product_info(const gfk_product_info &info);
 
 // Defines the constructor T(arguments..., ProductOptions). `extra` are the names of the arguments, with
@@ -61,19 +61,17 @@ void def_init_with_options(Class &type, const Extra &...extra) {
     type.def(
         "__init__",
         [](T *self, Arguments... arguments, Text engine, const Text &family, const Text &method,
-           bool compile, Path cache_folder, Integer expected_bytes, Integer table_limit,
-           bool check_pointers, bool sustained, Path isal_library, Path gfcomplete_library) {
+           Integer expected_bytes, Integer table_limit, bool check_pointers, Path isal_library,
+           Path gfcomplete_library) {
             new (self) T(std::forward<Arguments>(arguments)...,
-                         ProductOptions(std::move(engine), family, method, compile,
-                                        std::move(cache_folder), expected_bytes, table_limit,
-                                        check_pointers, sustained, std::move(isal_library),
+                         ProductOptions(std::move(engine), family, method, expected_bytes,
+                                        table_limit, check_pointers, std::move(isal_library),
                                         std::move(gfcomplete_library)));
         },
         extra..., nb::arg("engine") = nb::none(), nb::arg("family") = nb::none(),
-        nb::arg("method") = nb::none(), nb::arg("compile") = false,
-        nb::arg("cache_folder") = nb::none(), nb::arg("expected_bytes") = 0,
-        nb::arg("table_limit") = 0, nb::arg("check_pointers") = false, nb::arg("sustained") = false,
-        nb::arg("isal_library") = nb::none(), nb::arg("gfcomplete_library") = nb::none());
+        nb::arg("method") = nb::none(), nb::arg("expected_bytes") = 0, nb::arg("table_limit") = 0,
+        nb::arg("check_pointers") = false, nb::arg("isal_library") = nb::none(),
+        nb::arg("gfcomplete_library") = nb::none());
 }
 
 // For the docstrings of such constructors.
@@ -82,14 +80,10 @@ void def_init_with_options(Class &type, const Extra &...extra) {
     "for "                                                                                         \
     "the shape.\n"                                                                                 \
     "family: only engines of this family (\"host\", \"isal\", \"perop\", \"prmt\", \"bmma\", "     \
-    "\"xor\", \"gfcomplete\").\n"                                                                  \
+    "\"clmad\", \"gfcomplete\").\n"                                                                \
     "method: only per-operation engines of this method (\"SPLIT\", \"LOG\", ...).\n"               \
-    "compile: the matrix may be compiled into a kernel, once: tens of milliseconds.\n"             \
-    "cache_folder: where compiled kernels are kept; None: nowhere.\n"                              \
     "expected_bytes: the length of the regions to come, for the choice; 0: long.\n"                \
     "table_limit: bytes for tables; 0: 1 GiB.\n"                                                   \
     "check_pointers: calls check the memory of every pointer; for debugging.\n"                    \
-    "sustained: the runs of a job of seconds or longer: what is fastest at the power "             \
-    "limit of a device.\n"                                                                         \
     "isal_library, gfcomplete_library: absolute paths of these libraries, for their engines.\n"
 } // namespace gfk

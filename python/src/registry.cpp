@@ -54,7 +54,6 @@ nb::list engines(Integer place) {
         made["family"] = gfk_engine_family_name(e->family);
         made["method"] = gfk_method_name(e->method);
         made["ablation"] = (e->labels & GFK_ENGINE_ABLATION) != 0;
-        made["compiles"] = (e->labels & GFK_ENGINE_COMPILES) != 0;
         made["adds_equal_columns"] = (e->labels & GFK_ENGINE_ADDS_EQUAL_COLUMNS) != 0;
         table.append(made);
     }

@@ -522,12 +522,12 @@ void bind_rs(nb::module_ &module) {
              "regions be rebuilt? None: "
              "not\nknown), locatable (wrong symbols per position that locate always names; 0: "
              "locate does not support "
-             "the code),\nand of its product engine, kernel, device, table_bytes, workspace_bytes, "
-             "from_cache, sustained. device: -1 "
+             "the code),\nand of its product engine, kernel, device, table_bytes, workspace_bytes. "
+             "device: -1 "
              "is the CPU.")
         .def(
             "prepare", [](RS &rs, Integer device) { rs.at(device.device()); }, "device"_a = GFK_CPU,
-            "Makes the code at a place: tables, and a compiled kernel. device: -1 is the CPU.")
+            "Makes the code, with its tables, at a place. device: -1 is the CPU.")
         .def("encode", &RS::encode, "data"_a, "out"_a = nb::none(),
              "The parity of the data: m regions, shaped as those of data.\n\n"
              "out: an array of m rows, or a list of m arrays; None: a new array (m, ...). Returns "

@@ -211,8 +211,8 @@ def located(w=8):
 WORK = {
     "RS": (lambda: gfk.RS(4, 2, gfk.Field(16), matrix="vandermonde", expected_bytes=99), lambda o: o.encode(DATA)),
     "custom RS": (lambda: gfk.RS(4, 2, matrix=[[1, 2, 3, 4], [4, 3, 2, 9]], unchecked=True), lambda o: o.encode(DATA)),
-    "RS with options": (lambda: gfk.RS(4, 2, engine="host_w8", cache_folder="/tmp/x", table_limit=1 << 30, compile=True,
-                                       sustained=True, check_pointers=True), lambda o: o.info()["engine"]),
+    "RS with options": (lambda: gfk.RS(4, 2, engine="host_w8", isal_library="/tmp/x", table_limit=1 << 30,
+                                       check_pointers=True), lambda o: o.info()["engine"]),
     "polynomial": (lambda: gfk.RS(4, 2, gfk.Field(8, 0x12B)), lambda o: o.encode(DATA)),
     "Product": (lambda: gfk.Product([[1, 2, 3, 200]], family="host"), lambda o: o.run(DATA)),
     "Multiplier": (lambda: gfk.Multiplier(16, method="SPLIT 16 4", implementation="host"),
@@ -255,9 +255,9 @@ def test_options_are_pickled():
     assert gfk.RLNC(4, 16, kernel="matmul_w8/clmad").__reduce__()[1][2]["kernel"] == "matmul_w8/clmad"
     code = WORK["RS with options"][0]()
     arguments = code.__reduce__()[1][2]
-    assert arguments["engine"] == "host_w8" and str(arguments["cache_folder"]) == "/tmp/x"
+    assert arguments["engine"] == "host_w8" and str(arguments["isal_library"]) == "/tmp/x"
     assert arguments == pickle.loads(pickle.dumps(code)).__reduce__()[1][2]
-    assert {"k", "m", "w", "matrix", "unchecked", "compile", "table_limit", "check_pointers"} <= set(arguments)
+    assert {"k", "m", "w", "matrix", "unchecked", "table_limit", "check_pointers"} <= set(arguments)
 
 
 class Model(gfk.RS):

@@ -223,15 +223,13 @@ def test_info_and_prepare(stripe):
     rs = gfk.RS(6, 3)
     rs.prepare()
     info = rs.info()
-    assert set(info) == {"engine", "kernel", "device", "table_bytes", "workspace_bytes", "from_cache",
-                         "sustained", "matrix", "mds", "locatable"}
+    assert set(info) == {"engine", "kernel", "device", "table_bytes", "workspace_bytes",
+                         "matrix", "mds", "locatable"}
     assert info["locatable"] == 1 and info["table_bytes"] > 0
     rs.decoder([1]).prepare(-1)
     rs.updater(1).prepare(-1)
     assert rs.decoder([]).info() == {} and rs.decoder([]).sources == []
     assert repr(rs) == "gfk.RS(6, 3, w=gfk.Field(8, polynomial=0x11d), matrix='cauchy')"
-    long_job = gfk.RS(6, 3, sustained=True)
-    assert not info["sustained"] and long_job.info()["sustained"] and long_job.decoder([1]).info()["sustained"]
 
 
 def test_what_the_constructor_refuses():

@@ -136,10 +136,9 @@ TEST_P(ProductThreads, ShareAProduct) {
 
 TEST_P(ProductThreads, CreateRunDestroy) {
     SKIP_UNLESS_TAKES(ROWS, COLS);
-    const bool compiles = (engine()->labels & GFK_ENGINE_COMPILES) != 0;
     on_threads(8, [&](int t) {
         testing::AssertionResult result = testing::AssertionSuccess();
-        for (int again = 0; again < (compiles ? 1 : 4) && result; again++) {
+        for (int again = 0; again < 4 && result; again++) {
             Random random(static_cast<uint64_t>(100 * t + again));
             const Matrix matrix = random_matrix(w(), ROWS, COLS, random);
             const Product product = make_product(field(), engine(), matrix);

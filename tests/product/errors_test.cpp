@@ -119,17 +119,6 @@ TEST_F(ProductDescriptor, Devices) {
     }
 }
 
-// Engines that compile are refused by name unless compiling is allowed.
-TEST_F(ProductDescriptor, Compiling) {
-    for (Engine engine : engines())
-        if (engine->labels & GFK_ENGINE_COMPILES) {
-            const gfk_field field = make_field(engine->w);
-            good_ = {&field, 3, 4, ones, product_desc(engine)};
-            refused(GFK_STATUS_NOT_SUPPORTED, [](CreateArguments &a) { a.desc.compile = false; });
-        }
-    count_checked();
-}
-
 // ---- per engine ---------------------------------------------------------------------------------
 
 class ProductErrors : public EngineTest {

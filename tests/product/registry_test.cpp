@@ -61,7 +61,7 @@ TEST(EngineList, FamilyNames) {
     for (int i : {-1, 7, 1000})
         EXPECT_NE(nullptr, gfk_engine_family_name(static_cast<gfk_engine_family>(i)));
     EXPECT_STREQ("auto", gfk_engine_family_name(GFK_ENGINE_AUTO));
-    EXPECT_STREQ("xor", gfk_engine_family_name(GFK_ENGINE_XOR));
+    EXPECT_STREQ("clmad", gfk_engine_family_name(GFK_ENGINE_CLMAD));
     for (int i : {-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 1000}) {
         const bool expected =
             i == GFK_ENGINE_HOST || i == GFK_ENGINE_ISAL || i == GFK_ENGINE_GFCOMPLETE;
@@ -82,55 +82,19 @@ TEST(ProductChoice, AutoFindsOneForEveryShape) {
         for (size_t rows : {1, 2, 4, 16, 128, 5000})
             for (size_t cols : {1, 4, 10, 30, 128, 5000})
                 for (size_t bytes : {size_t(0), size_t(4), size_t(65536)})
-                    for (bool compile : {false, true}) {
+                    for (int place : {GFK_CPU, GFK_CURRENT_DEVICE}) {
+                        if (place != GFK_CPU && device::count() == 0)
+                            continue;
                         gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
                         desc.bytes = bytes;
-                        desc.compile = compile;
-                        for (int place : {GFK_CPU, GFK_CURRENT_DEVICE}) {
-                            if (place != GFK_CPU && device::count() == 0)
-                                continue;
-                            desc.device = place;
-                            const Engine engine = chosen(make_field(w), rows, cols, desc);
-                            EXPECT_EQ(w, engine->w);
-                            EXPECT_EQ(0u, engine->labels & GFK_ENGINE_ABLATION) << engine->id;
-                            EXPECT_TRUE(compile || !(engine->labels & GFK_ENGINE_COMPILES));
-                            EXPECT_EQ(place == GFK_CPU, on_host(engine)) << engine->id;
-                            EXPECT_OK(gfk_engine_available(engine, place, nullptr));
-                            count_checked();
-                        }
+                        desc.device = place;
+                        const Engine engine = chosen(make_field(w), rows, cols, desc);
+                        EXPECT_EQ(w, engine->w);
+                        EXPECT_EQ(0u, engine->labels & GFK_ENGINE_ABLATION) << engine->id;
+                        EXPECT_EQ(place == GFK_CPU, on_host(engine)) << engine->id;
+                        EXPECT_OK(gfk_engine_available(engine, place, nullptr));
+                        count_checked();
                     }
-}
-
-// For jobs of seconds AUTO takes another engine in some shapes, and only for long regions.
-TEST(ProductChoice, Sustained) {
-    if (device::count() == 0)
-        GTEST_SKIP() << "there is no device";
-    gfk_product_desc bursts = GFK_PRODUCT_DESC_INIT;
-    bursts.compile = true;
-    gfk_product_desc seconds = bursts;
-    seconds.sustained = true;
-    for (size_t bytes : {size_t(65536), size_t(4194304)}) {
-        bursts.bytes = seconds.bytes = bytes;
-        for (unsigned w : {8u, 16u, 32u})
-            for (size_t rows : {1, 2, 4, 6, 8, 10, 12, 16})
-                for (size_t cols : {4, 8, 10, 24, 48}) {
-                    EXPECT_EQ(chosen(make_field(w), rows, cols, bursts),
-                              chosen(make_field(w), rows, cols, seconds))
-                        << "w=" << w << ", " << rows << "x" << cols << ", " << bytes << " bytes";
-                    count_checked();
-                }
-    }
-    bursts.bytes = seconds.bytes = 0;
-    const auto runs_here = [](const char *id) {
-        return gfk_engine_available(gfk_engine_find(id), GFK_CURRENT_DEVICE, nullptr) ==
-               GFK_STATUS_SUCCESS;
-    };
-    if (runs_here("bmma_w8") && runs_here("xor_w8")) { // 15 % apart
-        EXPECT_STREQ("bmma_w8", chosen(make_field(8), 10, 48, bursts)->id);
-        EXPECT_STREQ("xor_w8", chosen(make_field(8), 10, 48, seconds)->id);
-        seconds.compile = false;
-        EXPECT_STREQ("bmma_w8", chosen(make_field(8), 10, 48, seconds)->id);
-    }
 }
 
 // The place is the descriptor's on every machine.

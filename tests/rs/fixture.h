@@ -100,9 +100,7 @@ class RsTest : public testing::TestWithParam<RsPlace> {
     unsigned w() const { return GetParam().w; }
     size_t symbol_bytes() const { return w() / 8; }
     gfk_product_desc product_desc() const;
-    RsCode make_code(const RsShape &shape, uint64_t polynomial = 0, bool compile = false) const {
-        gfk_product_desc desc = product_desc();
-        desc.compile = compile;
-        return make_rs_code(desc, make_field(w(), polynomial), shape);
+    RsCode make_code(const RsShape &shape, uint64_t polynomial = 0) const {
+        return make_rs_code(product_desc(), make_field(w(), polynomial), shape);
     }
 };

@@ -8,12 +8,12 @@ namespace {
 
 class RsGuardPage : public RsTest {
   protected:
-    void run_all(const RsShape &shape, size_t bytes, bool compile);
+    void run_all(const RsShape &shape, size_t bytes);
 };
 
-void RsGuardPage::run_all(const RsShape &shape, size_t bytes, bool compile) {
+void RsGuardPage::run_all(const RsShape &shape, size_t bytes) {
     const size_t k = shape.k, m = shape.m;
-    const RsCode code = make_code(shape, 0, compile);
+    const RsCode code = make_code(shape);
     const gfk_rs_t made = code.get();
     for (const bool phases : {false, true}) {
         Random random(bytes);
@@ -86,12 +86,7 @@ TEST_P(RsGuardPage, IsNeverTouched) {
                                  RsShape{GFK_RS_VANDERMONDE, 17, 3}})
         for (const size_t bytes : {symbol_bytes(), 5 * symbol_bytes(), 4096 + symbol_bytes(),
                                    size_t{8192}}) // whole cells: batches take pieces
-
-            for (const bool compile : {false, true}) {
-                if (compile && (host() || shape.k != 4)) // compiling takes its time
-                    continue;
-                ASSERT_NO_FATAL_FAILURE(run_all(shape, bytes, compile));
-            }
+            ASSERT_NO_FATAL_FAILURE(run_all(shape, bytes));
 }
 
 PER_PLACE(RsGuardPage);

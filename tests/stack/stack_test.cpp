@@ -222,7 +222,6 @@ TEST_P(Stack, Codes) {
             continue;
         gfk_rs_desc desc = GFK_RS_DESC_INIT;
         desc.product = product_desc(engine);
-        desc.product.compile = false;
         gfk_rs_t code = nullptr;
         const gfk_status created = CALL(gfk_rs_create, &code, &f, k, m, &desc);
         if (created != GFK_STATUS_SUCCESS)

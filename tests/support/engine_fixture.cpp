@@ -42,7 +42,6 @@ Matrix identity_matrix(size_t rows, size_t cols) {
 gfk_product_desc product_desc(Engine engine) {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     desc.engine = engine->id;
-    desc.compile = (engine->labels & GFK_ENGINE_COMPILES) != 0;
     desc.table_limit = UINT64_C(8) << 30;
     return desc;
 }

@@ -105,18 +105,6 @@ gfk_status gfk_device_record(void *event, gfk_stream_t stream);
 gfk_status gfk_device_wait(void *event);          /* for the event's last record */
 gfk_status gfk_device_drain(gfk_stream_t stream); /* for all work of the stream */
 
-/* ---- code ----------------------------------------------------------------------------------- */
-
-/* Loads machine code, or PTX that ends in a zero, which the driver then compiles now; sets
- * *function to the kernel of that name. SUCCESS, OUT_OF_MEMORY, or NOT_SUPPORTED: the driver
- * rejects the code. */
-gfk_status gfk_device_load(const void *image, const char *kernel, void **library,
-                           const void **function);
-void gfk_device_unload(void *library);
-/* Launches such a function; arguments[i] points to its parameter i. */
-gfk_status gfk_device_launch(const void *function, unsigned blocks, unsigned threads,
-                             void **arguments, gfk_stream_t stream);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The file of a calibration: lines of text with whole numbers, the last line a checksum of the
  * others. */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
@@ -8,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/base/files.h"
 #include "host/base/hash.h"
 #include "pipeline.h"
 
@@ -61,21 +62,45 @@ static size_t write_text(const gfk_calibration *c, char text[MOST_BYTES]) {
     return (size_t)(at - text);
 }
 
-static gfk_status replace_file(const char *file, const char *text, size_t length) {
-    char *folder_name = strdup(file), *name = strdup(file);
-    gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
-    if (folder_name != NULL && name != NULL) {
-        const int folder = open(dirname(folder_name), O_PATH | O_DIRECTORY | O_CLOEXEC);
-        const gfk_bytes part = {(void *)(uintptr_t)text, length};
-        status = folder >= 0 && gfk_file_replace(folder, basename(name), 0644, true, &part, 1)
-                     ? GFK_STATUS_SUCCESS
-                     : GFK_STATUS_IO;
-        if (folder >= 0)
-            (void)close(folder);
+static bool write_all(int fd, const char *text, size_t length) {
+    for (size_t done = 0; done < length;) {
+        const ssize_t n = write(fd, text + done, length - done);
+        if (n < 0 && errno != EINTR)
+            return false;
+        done += n > 0 ? (size_t)n : 0;
     }
-    free(folder_name);
-    free(name);
-    return status;
+    return true;
+}
+
+/* Makes the renaming durable, if possible. Without that a crash may bring the old file back. */
+static void sync_folder(char *file) {
+    const int fd = open(dirname(file), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        (void)close(fd);
+    }
+}
+
+/* Readers, and a machine that crashed, find the old file or the new one: the text is written under a
+ * temporary name first. */
+static gfk_status replace_file(const char *file, const char *text, size_t length) {
+    static const char suffix[] = ".tmp";
+    const size_t room = strlen(file) + sizeof "-XXXXXX" + sizeof suffix;
+    char *temporary = malloc(room);
+    if (temporary == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    (void)snprintf(temporary, room, "%s-XXXXXX%s", file, suffix);
+    const int fd = mkostemps(temporary, sizeof suffix - 1, O_CLOEXEC);
+    bool ok = fd >= 0 && fchmod(fd, 0644) == 0 && write_all(fd, text, length) && fsync(fd) == 0;
+    if (fd >= 0) {
+        ok = close(fd) == 0 && ok && rename(temporary, file) == 0;
+        if (ok)
+            sync_folder(temporary);
+        else
+            (void)unlink(temporary);
+    }
+    free(temporary);
+    return ok ? GFK_STATUS_SUCCESS : GFK_STATUS_IO;
 }
 
 /* Is the name one line that is not empty? */

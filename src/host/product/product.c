@@ -18,20 +18,13 @@ static const gfk_product_desc defaults = GFK_PRODUCT_DESC_INIT;
 static const struct preference {
     unsigned w;
     size_t min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes;
-    bool compile;
     const char *id;
-    bool sustained; /* only for descriptors with it */
 } preferences[] = {
-#define PREFER(sustained, w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes,         \
-               compile, id)                                                                        \
-    {w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, compile, #id, sustained},
-#define GFK_PREFER_ENGINE(...) PREFER(false, __VA_ARGS__)
-#define GFK_PREFER_SUSTAINED(...) PREFER(true, __VA_ARGS__)
+#define GFK_PREFER_ENGINE(w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, id)     \
+    {w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, #id},
 #include "preference.def"
 #include "preference_cpu.def"
-#undef GFK_PREFER_SUSTAINED
 #undef GFK_PREFER_ENGINE
-#undef PREFER
 };
 
 /* The search for an engine. */
@@ -84,8 +77,7 @@ static bool within(size_t n, size_t least, size_t most) {
 static bool prefers(const struct preference *p, const search *s) {
     const size_t bytes = s->desc->bytes ? s->desc->bytes : SIZE_MAX;
     return p->w == s->field->w && within(s->rows, p->min_rows, p->max_rows) &&
-           within(s->cols, p->min_cols, p->max_cols) && within(bytes, p->min_bytes, p->max_bytes) &&
-           (!p->compile || s->desc->compile) && (!p->sustained || s->desc->sustained);
+           within(s->cols, p->min_cols, p->max_cols) && within(bytes, p->min_bytes, p->max_bytes);
 }
 
 static gfk_status list_named_engine(search *s) {
@@ -183,10 +175,7 @@ static gfk_status consider(const search *s, const gfk_engine *engine, gfk_produc
                                .field = *s->field,
                                .rows = s->rows,
                                .cols = s->cols,
-                               .sustained = s->desc->sustained,
                                .kernel = s->kernel};
-    if ((engine->info.labels & GFK_ENGINE_COMPILES) && !s->desc->compile)
-        return GFK_STATUS_NOT_SUPPORTED;
     const gfk_engine_kernel_info *kernel = s->kernel;
     if (kernel != NULL && !gfk_engine_kernel_takes(kernel, info->cols, info->rows))
         return GFK_STATUS_NOT_SUPPORTED;
@@ -302,20 +291,9 @@ gfk_status gfk_product_create_proven(gfk_product_t *product, const gfk_field *fi
         return GFK_STATUS_INVALID_ARGUMENT;
     if (!gfk_field_contains_all(field, matrix, rows * cols))
         return GFK_STATUS_INVALID_CONSTANT;
-    gfk_status failed = GFK_STATUS_SUCCESS;
-    for (;;) {
-        gfk_product_info info;
-        gfk_status status = next_engine(&s, &info);
-        if (status != GFK_STATUS_SUCCESS)
-            return failed != GFK_STATUS_SUCCESS ? failed : status;
-        status = make(product, &s, &info, matrix);
-        /* An engine that could not compile gives way to the next, unless it was asked for. */
-        if (status == GFK_STATUS_SUCCESS || status == GFK_STATUS_OUT_OF_MEMORY ||
-            !(info.engine->labels & GFK_ENGINE_COMPILES) || desc->engine != NULL)
-            return status;
-        if (failed == GFK_STATUS_SUCCESS)
-            failed = status;
-    }
+    gfk_product_info info;
+    RETURN_IF_ERROR(next_engine(&s, &info));
+    return make(product, &s, &info, matrix);
 }
 
 gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,

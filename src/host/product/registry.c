@@ -123,8 +123,8 @@ gfk_status gfk_engine_available(const gfk_engine_info *info, int device, const c
 }
 
 const char *gfk_engine_family_name(gfk_engine_family family) {
-    static const char *const names[] = {"auto", "host", "isal",       "perop", "prmt",
-                                        "bmma", "xor",  "gfcomplete", "clmad"};
+    static const char *const names[] = {"auto", "host", "isal",       "perop",
+                                        "prmt", "bmma", "gfcomplete", "clmad"};
     return (size_t)family < sizeof names / sizeof names[0] ? names[family] : "unknown";
 }
 

@@ -60,12 +60,10 @@ static gfk_status copy_text(const char **copy, const char *text) {
 /* Keeps the descriptor from which the other products of the code are made. */
 static gfk_status keep_desc(gfk_rs_t code, const gfk_product_desc *desc) {
     code->product = *desc;
-    code->product.cache_folder = code->product.isal_library = code->product.gfcomplete_library =
-        NULL;
+    code->product.isal_library = code->product.gfcomplete_library = NULL;
     RETURN_IF_ERROR(copy_text(&code->product.engine, desc->engine));
     RETURN_IF_ERROR(copy_text(&code->product.isal_library, desc->isal_library));
-    RETURN_IF_ERROR(copy_text(&code->product.gfcomplete_library, desc->gfcomplete_library));
-    return copy_text(&code->product.cache_folder, desc->cache_folder);
+    return copy_text(&code->product.gfcomplete_library, desc->gfcomplete_library);
 }
 
 static gfk_status create_locator(gfk_rs_t code) {
@@ -165,7 +163,6 @@ void gfk_rs_destroy(gfk_rs_t code) {
     gfk_rs_points_destroy(&code->points);
     gfk_arithmetic_destroy(&code->arithmetic);
     free((void *)code->product.engine);
-    free((void *)code->product.cache_folder);
     free((void *)code->product.isal_library);
     free((void *)code->product.gfcomplete_library);
     free(code->matrix);
