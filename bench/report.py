@@ -3,8 +3,6 @@
 """Writes the pages and plots of results/<gpu>/ and results/README.md from gfk_bench's JSON files.
 
   report.py results/h200/*.json               pages and plots beside the files
-  report.py --preference ... results/*.json   also src/host/region/preference.def and, if product-map was
-                                              run, src/host/product/preference.def
   report.py --readme README.md ...            also the tables between its two markers
   report.py --check file.json                 only reads and renders; writes nothing
   report.py --papers docs/papers papers.json  where the pages of files of `gfk_bench --paper` go: docs/papers for
@@ -41,7 +39,6 @@ def main():
     parser.add_argument("files", nargs="+", help="JSON files of one machine, in one folder")
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument("--no-plots", action="store_true", help="do without matplotlib")
-    parser.add_argument("--preference", action="store_true", help="regenerate the two preference.def")
     parser.add_argument("--papers", metavar="FOLDER", type=pathlib.Path, help="where the papers' pages go")
     parser.add_argument("--readme", metavar="FILE", type=pathlib.Path,
                         help="replace the tables between the markers in FILE")
@@ -53,7 +50,7 @@ def main():
         parser.error("the files must be in one folder: one report is one machine")
     warnings.simplefilter("ignore")  # pandas warns of its own future and of speed
     try:
-        from report import frame, front, package, papers, preference, repeat
+        from report import frame, front, package, papers, repeat
     except ModuleNotFoundError as missing:
         print(f"no pages: {missing.name} {INSTALLS}", file=sys.stderr)
         return 3
@@ -84,10 +81,6 @@ def main():
     machines = results.machines()
     if len(machines) != 1:
         parser.error(f"the files are of several machines: {', '.join(sorted(machines))}")
-    if arguments.preference and not arguments.check:
-        write(preference.REGIONS, preference.regions(results))
-        if engines := preference.products(results):
-            write(preference.PRODUCTS, engines)
     pages = front.pages(machines.pop(), results, plots.draw(results) if plots else {})
     block = front.readme_block(results)
     if arguments.check:

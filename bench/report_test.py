@@ -17,7 +17,7 @@ from unittest import mock
 HERE = pathlib.Path(__file__).resolve().parent
 PANDAS, MATPLOTLIB = (importlib.util.find_spec(name) for name in ("pandas", "matplotlib"))
 if PANDAS:
-    from report import boxes, energy, frame, front, pages, papers, preference, text
+    from report import energy, frame, front, pages, papers, text
 
 SAMPLE = json.loads((HERE / "report/sample.json").read_text(encoding="utf-8"))
 ON_CPU = [one for one in SAMPLE["benchmarks"] if one["where"] == "cpu"]
@@ -227,31 +227,6 @@ class ReportTest(Case):
                 self.assertNotRegex(section, r"\| nan|\bnan\b", name)
             self.assertNotRegex(page, r"\bGPUs?\b|plain copy|\| 0 \|", name)
         self.assertNotRegex(found["record.md"], r"\n\| [a-z0-9 ]+ \| - \|\n")
-
-    def test_preference(self):
-        results = self.results(SAMPLE["benchmarks"])
-        self.assertEqual(preference.regions(results).splitlines()[3:],
-                         ["GFK_PREFER(8, split_w8_opt)", "GFK_PREFER(8, split_w8_naive)",
-                          "GFK_PREFER(8, table_w8_host)", "GFK_PREFER(8, split_w8_host)",
-                          "GFK_PREFER(16, table_w16_opt)", "GFK_PREFER(16, split_w16_host)",
-                          "GFK_PREFER(32, split_w32_opt)", "GFK_PREFER(32, split_w32_host)"])
-        found = [line for line in preference.products(results).splitlines() if "(8," in line]
-        self.assertEqual(found, [f"GFK_PREFER_ENGINE(8, {line}_w8)" for line in (
-            "1, 0, 1, 0, 0, 262144, bmma", "1, 3, 1, 18, 0, 0, prmt", "4, 0, 19, 0, 0, 0, bmma", "1, 0, 1, 0, 0, 0, bmma",
-            "1, 0, 1, 0, 0, 0, prmt")])
-        self.assertIsNone(preference.products(self.results([row("a")])))
-        self.assertRaises(SystemExit, preference.regions, self.results([row("a")]))
-
-    def test_rectangles_cover_each_cell_once(self):
-        rng = random.Random(10)
-        for _ in range(200):
-            columns, rows = rng.randint(1, 6), rng.randint(1, 6)
-            cells = {(c, r): rng.choice("abb") for c in range(columns) for r in range(rows)
-                     if rng.random() < 0.9}
-            covered = [((c, r), name) for c0, c1, r0, r1, name in boxes.rectangles(cells, columns, rows)
-                       for c in range(c0, c1 + 1) for r in range(r0, r1 + 1)]
-            self.assertEqual(sorted(covered), sorted(cells.items()))
-        self.assertEqual(preference.ranges([2, 4, 10]), [(1, 3), (4, 7), (8, 0)])
 
     def test_markdown(self):
         found = frame.pd.DataFrame({"a|b": ["x|y", "z"], "none": ["-", "-"], "n": [1.5, None]})

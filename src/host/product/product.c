@@ -6,6 +6,7 @@
 
 #include "engine.h"
 #include "host/base/field.h"
+#include "host/base/sizes.h"
 #include "host/base/status.h"
 #include "host/base/threads.h"
 #include "host/device/device.h"
@@ -14,17 +15,23 @@ static const gfk_product_desc defaults = GFK_PRODUCT_DESC_INIT;
 
 /* ---- the choice of an engine ---------------------------------------------------------------- */
 
-/* The engines by shape and length, fastest first. A maximum of 0 is no bound. */
 static const struct preference {
+    bool large_fp64; /* only for devices that gfk_device_prefers_clmad */
     unsigned w;
-    size_t min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes;
+    size_t min_inputs, max_inputs, min_outputs, max_outputs; /* a maximum of 0 is no bound */
+    size_t min_kib, max_kib;
     const char *id;
 } preferences[] = {
-#define GFK_PREFER_ENGINE(w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, id)     \
-    {w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, #id},
+#define ANY false
+#define LARGE_FP64 true
+#define GFK_PREFER_ENGINE(device, w, min_inputs, max_inputs, min_outputs, max_outputs, min_kib,    \
+                          max_kib, id)                                                             \
+    {device, w, min_inputs, max_inputs, min_outputs, max_outputs, min_kib, max_kib, #id},
 #include "preference.def"
 #include "preference_cpu.def"
 #undef GFK_PREFER_ENGINE
+#undef LARGE_FP64
+#undef ANY
 };
 
 /* The search for an engine. */
@@ -74,10 +81,11 @@ static bool within(size_t n, size_t least, size_t most) {
     return n >= least && (most == 0 || n <= most);
 }
 
-static bool prefers(const struct preference *p, const search *s) {
-    const size_t bytes = s->desc->bytes ? s->desc->bytes : SIZE_MAX;
-    return p->w == s->field->w && within(s->rows, p->min_rows, p->max_rows) &&
-           within(s->cols, p->min_cols, p->max_cols) && within(bytes, p->min_bytes, p->max_bytes);
+static bool prefers(const struct preference *p, const search *s, bool large_fp64) {
+    const size_t kib = s->desc->bytes ? gfk_divide_up(s->desc->bytes, 1024) : SIZE_MAX;
+    return p->w == s->field->w && (large_fp64 || !p->large_fp64) &&
+           within(s->cols, p->min_inputs, p->max_inputs) &&
+           within(s->rows, p->min_outputs, p->max_outputs) && within(kib, p->min_kib, p->max_kib);
 }
 
 static gfk_status list_named_engine(search *s) {
@@ -89,33 +97,18 @@ static gfk_status list_named_engine(search *s) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* The engines on the carry-less multiply-add come first where they are the fastest ones, on devices
- * that execute the instruction fast. Elsewhere binary tensor cores are faster, because there are many
- * products for each byte. */
-static bool prefers_clmad(const search *s) {
-    enum { MOST_ROWS = 32, MANY_COLS = 256, SHORT_BYTES = 4 << 20 };
-    const bool is_short = s->desc->bytes != 0 && s->desc->bytes <= SHORT_BYTES;
-    const bool many = s->cols > MANY_COLS; /* more than wgmma kernels take */
-    const size_t most_cols = s->field->w == 32 || s->rows <= 4 || (s->rows <= 8 && many) ? SIZE_MAX
-                             : s->rows <= 8                                              ? 32
-                             : !is_short                                                 ? 12
-                             : s->rows <= 16                                             ? 20
-                                                                                         : 0;
+static bool has_large_fp64(int requested) {
     int device;
     const char *reason;
-    return s->rows <= MOST_ROWS && s->cols <= most_cols && s->desc->device != GFK_CPU &&
-           gfk_device_resolve(s->desc->device, &device, &reason) == GFK_STATUS_SUCCESS &&
+    return requested != GFK_CPU &&
+           gfk_device_resolve(requested, &device, &reason) == GFK_STATUS_SUCCESS &&
            gfk_device_prefers_clmad(device);
 }
 
 static void list_engines(search *s) {
-    const bool clmad = prefers_clmad(s);
-    for (size_t i = 0; clmad && i < gfk_engine_count(); i++)
-        if (gfk_engines[i].info.family == GFK_ENGINE_CLMAD &&
-            !(gfk_engines[i].info.labels & GFK_ENGINE_ABLATION))
-            add(s, &gfk_engines[i]);
+    const bool large_fp64 = has_large_fp64(s->desc->device);
     for (size_t i = 0; i < sizeof preferences / sizeof preferences[0]; i++)
-        if (prefers(&preferences[i], s))
+        if (prefers(&preferences[i], s, large_fp64))
             add(s, gfk_engine_of(gfk_engine_find(preferences[i].id)));
     for (size_t i = 0; i < gfk_engine_count(); i++) /* some shapes have no preference */
         if (!(gfk_engines[i].info.labels & GFK_ENGINE_ABLATION))
