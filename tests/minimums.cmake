@@ -87,8 +87,8 @@ set(gfk_minimums
   "gpu.product_errors 2316"
   "gpu.product_threads 8640"
   "gpu.product_async 5427"
-  # 24 for each compiled kernel: 80 of PRMT, 92 of perop.
-  "gpu.product_kernels 4381"
+  # 24 for each compiled kernel: 8 of PRMT, 92 of perop.
+  "gpu.product_kernels 2641"
   "host.matmul 4700"
   "host.matmul_threads 100 100"
   "gpu.matmul 5000"
