@@ -12,7 +12,7 @@ set(gfk_minimums
   "rs_matrix_isal 1614 78"
   "host.rs_locate 2300000 66645"
   "gpu.rs_locate 2300000"
-  "batch_layout 75179 75179"
+  "batch_layout 76444 76444"
   "xor.cache 670 670"
   "xor.program 19583 8200"
   "xor.ptx 17676 3060"

@@ -209,11 +209,14 @@ TEST(BatchLayout, Whole) {
                     << bytes;
                 count_checked();
             }
-    Batch b = make_batch(8, {10, 4, 5, 4096, true, Shape::ALIGNED}, random);
-    for (void *&address : b.addresses) // all regions at another phase
-        address = static_cast<uint8_t *>(address) + 4;
-    const gfk_batch_plan plan = b.plan();
-    EXPECT_FALSE(gfk_batch_is_whole(&plan));
+    // All regions at another phase: the first vector is cut, and the last one or not.
+    for (size_t bytes : {4096, 4092}) {
+        Batch b = make_batch(8, {10, 4, 5, bytes, true, Shape::ALIGNED}, random);
+        for (void *&address : b.addresses)
+            address = static_cast<uint8_t *>(address) + 4;
+        const gfk_batch_plan plan = b.plan();
+        EXPECT_FALSE(gfk_batch_is_whole(&plan)) << bytes;
+    }
 }
 
 // The division of find, for every number of tasks that a stripe may have.
