@@ -136,7 +136,7 @@ const Option kOptions[] = {
     {"--width", "8,16,32", "only rows of these widths", take_widths},
     {"--engine", "A,B,...",
      "only rows of these engines or families, e.g. bmma_w8 or prmt; the id of a\n"
-     "compiled kernel, e.g. prmt_w8/4x4, adds rows of that kernel; with matmul\n"
+     "compiled kernel, e.g. prmt_w8/nx4, adds rows of that kernel; with matmul\n"
      "and rlnc the kernel of matmuls, e.g. clmad",
      &Options::engines},
     {"--list", "", "print the names of the rows and measure nothing", &Options::list},

@@ -74,12 +74,10 @@ gfk_status gfk_rlnc_decode_on_device(gfk_rlnc_decoder_t d, const gfk_regions *so
     return GFK_STATUS_NOT_SUPPORTED;
 }
 
-gfk_batch_kernel gfk_batch_choose(unsigned w, size_t k, size_t rows, int cc, bool clmad,
-                                  bool whole) {
+gfk_batch_kernel gfk_batch_choose(unsigned w, size_t k, size_t rows, bool clmad, bool whole) {
     (void)w;
     (void)k;
     (void)rows;
-    (void)cc;
     (void)clmad;
     (void)whole;
     return (gfk_batch_kernel){0};

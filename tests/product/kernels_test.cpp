@@ -99,7 +99,7 @@ void expect_refused(gfk_status expected, const gfk_field &field, size_t rows, si
 
 TEST(EngineKernelChoice, UnknownIds) {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-    for (const char *id : {"prmt_w8/", "prmt_w8/none", "prmt_w8/4x2 ", "/4x2", "prmt_w9/4x2"}) {
+    for (const char *id : {"prmt_w8/", "prmt_w8/none", "prmt_w8/nx2 ", "/nx2", "prmt_w9/nx2"}) {
         desc.engine = id;
         expect_refused(GFK_STATUS_UNKNOWN_METHOD, make_field(8), 2, 4, desc);
     }

@@ -140,7 +140,7 @@ size_t matrix_words(size_t rows, size_t cols) {
 }
 /* Panel by panel, in a panel input by input; zero behind the last input. */
 template <class K>
-void build(uint32_t *to, uint64_t, size_t rows, size_t cols, const uint32_t *coefficients) {
+void build(uint32_t *to, size_t rows, size_t cols, const uint32_t *coefficients) {
     const size_t turns = panel_coefficients<K>((unsigned)cols) / K::outputs;
     for (size_t first = 0; first < rows; first += K::outputs)
         for (size_t i = 0; i < turns; i++)
@@ -158,15 +158,15 @@ gfk_status launch_tasks(const gfk_batch_job *job, gfk_stream_t stream) {
 }
 
 template <class K>
-constexpr gfk_batch_kernel kernel(const char *id) {
-    return {id, 0, K::outputs, task_vectors<K>, matrix_words<K>, build<K>, launch_tasks<K>};
+constexpr gfk_batch_kernel kernel() {
+    return {K::outputs, task_vectors<K>, matrix_words<K>, build<K>, launch_tasks<K>};
 }
 
 template <int W>
 gfk_batch_kernel choose(size_t outputs, bool whole) {
-    return !whole         ? kernel<Clmad<W, 4, 4, false, false>>("clmad_any")
-           : outputs <= 4 ? kernel<Clmad<W, 4, 8, true, true>>("clmad_4")
-                          : kernel<Clmad<W, 8, 4, true, false>>("clmad_8");
+    return !whole         ? kernel<Clmad<W, 4, 4, false, false>>()
+           : outputs <= 4 ? kernel<Clmad<W, 4, 8, true, true>>()
+                          : kernel<Clmad<W, 8, 4, true, false>>();
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a warp of the batch kernels works, and how lanes take vectors that are cut short or not
+/* Where a warp or a block of the batch kernels works, and how lanes take vectors that are cut short or not
  * aligned. The host test runs the same functions. */
 #ifndef GFK_KERNELS_BATCH_LAYOUT_H
 #define GFK_KERNELS_BATCH_LAYOUT_H
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "host/rs/batch/batch.h"
-#include "kernels/product/bmma/fragment.h"
+#include "kernels/common/portable.h"
 
 namespace gfk {
 namespace batch {
@@ -62,11 +62,6 @@ struct Place {
 
     GFK_BOTH bool whole(uint32_t i) const {
         return i >= record.whole_begin && i < record.whole_end;
-    }
-    /* Are all vectors of a task of n vectors whole, and aligned? */
-    GFK_BOTH bool simple(uint32_t n) const {
-        const uint32_t end = record.vectors - vector > n ? vector + n : record.vectors;
-        return record.aligned && vector >= record.whole_begin && end <= record.whole_end;
     }
     /* The bytes [first, last) of the vector are the region's. */
     GFK_BOTH unsigned first(uint32_t i) const { return i == 0 ? record.phase : 0; }

@@ -210,19 +210,17 @@ static gfk_status add_stripe(gfk_rs_batch_t batch, pattern_table *patterns, size
 
 /* ---- on a device ---------------------------------------------------------------------------- */
 
-static gfk_batch_kernel kernel_for(const gfk_batch_plan *plan, int device, int cc) {
+static gfk_batch_kernel kernel_for(const gfk_batch_plan *plan, int device) {
     size_t rows = 0;
     for (size_t i = 0; i < plan->pattern_count; i++)
         rows = plan->patterns[i].rows > rows ? plan->patterns[i].rows : rows;
-    return gfk_batch_choose(plan->field.w, plan->k, rows, cc, gfk_device_prefers_clmad(device),
+    return gfk_batch_choose(plan->field.w, plan->k, rows, gfk_device_prefers_clmad(device),
                             gfk_batch_is_whole(plan));
 }
 
 static gfk_status upload(gfk_rs_batch_t batch) {
-    int cc = 0;
     gfk_batch_image image;
-    RETURN_IF_ERROR(gfk_device_capability(batch->device, &cc));
-    const gfk_batch_kernel kernel = kernel_for(&batch->plan, batch->device, cc);
+    const gfk_batch_kernel kernel = kernel_for(&batch->plan, batch->device);
     RETURN_IF_ERROR(gfk_batch_image_build(&batch->plan, &kernel, &image));
     gfk_status status = gfk_device_alloc(&batch->memory, image.bytes);
     if (status == GFK_STATUS_SUCCESS)

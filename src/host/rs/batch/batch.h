@@ -50,7 +50,7 @@ void gfk_batch_for_patterns(const gfk_batch_plan *plan, gfk_step_fn *body, void 
 /* ---- the image ------------------------------------------------------------------------------ */
 
 /* The head of a stripe's record. Behind it are the addresses where vector 0 of every region would
- * begin, as 64-bit words: gfk_batch_kernel.inputs of inputs, then those of the outputs. */
+ * begin, as 64-bit words: k of inputs, then those of the outputs. */
 typedef struct gfk_batch_record {
     uint32_t first_task;
     uint32_t rows;
@@ -59,7 +59,6 @@ typedef struct gfk_batch_record {
     uint32_t whole_begin, whole_end; /* [whole_begin, whole_end) can be loaded by words */
     uint8_t phase;                   /* bytes that vector 0 lacks in front */
     uint8_t tail;                    /* bytes of the last vector up to the region's end */
-    uint16_t aligned;                /* 1: vectors are aligned in memory */
 } gfk_batch_record;
 
 /* The longest region, so that vectors are counted in 32 bits. */
@@ -80,20 +79,16 @@ typedef struct gfk_batch_job {
 
 /* A compiled kernel (src/kernels/rs), and what it wants to find in the image. */
 typedef struct gfk_batch_kernel {
-    const char *id;
-    size_t inputs;       /* in a record, k or more; those beyond k repeat others */
     size_t outputs;      /* in a record, a multiple of this */
     size_t task_vectors; /* vectors of a task */
     size_t (*matrix_words)(size_t rows, size_t cols);
-    void (*build)(uint32_t *matrix, uint64_t polynomial, size_t rows, size_t cols,
-                  const uint32_t *coefficients);
+    void (*build)(uint32_t *matrix, size_t rows, size_t cols, const uint32_t *coefficients);
     gfk_status (*launch)(const gfk_batch_job *job, gfk_stream_t stream);
 } gfk_batch_kernel;
 
-/* The kernel for k inputs and up to `rows` outputs on the current device, of compute capability cc
- * (10 * major + minor). clmad: the device multiplies fast without carries. whole: gfk_batch_is_whole. */
-gfk_batch_kernel gfk_batch_choose(unsigned w, size_t k, size_t rows, int cc, bool clmad,
-                                  bool whole);
+/* The kernel for k inputs and up to `rows` outputs on the current device. clmad: the device multiplies
+ * fast without carries. whole: gfk_batch_is_whole. */
+gfk_batch_kernel gfk_batch_choose(unsigned w, size_t k, size_t rows, bool clmad, bool whole);
 /* The kernel on the carry-less multiply-add; false if none takes so many inputs. */
 bool gfk_batch_choose_clmad(unsigned w, size_t k, size_t rows, bool whole,
                             gfk_batch_kernel *kernel);

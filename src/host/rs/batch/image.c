@@ -65,14 +65,13 @@ static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *
         record.whole_end--;
     record.phase = (uint8_t)phase;
     record.tail = (uint8_t)((end - 1) % 16 + 1);
-    record.aligned = aligned;
     return record;
 }
 
 bool gfk_batch_is_whole(const gfk_batch_plan *plan) {
     for (size_t i = 0; i < plan->stripe_count; i++) {
         const gfk_batch_record record = cut(plan, &plan->stripes[i]);
-        if (!record.aligned || record.whole_begin != 0 || record.whole_end != record.vectors)
+        if (record.whole_begin != 0 || record.whole_end != record.vectors)
             return false;
     }
     return true;
@@ -112,9 +111,9 @@ static gfk_status measure(const gfk_batch_plan *plan, const gfk_batch_kernel *ke
         words += gfk_round_up(kernel->matrix_words(pattern->rows, plan->k), 4);
     }
     *l = (layout){.tasks = (uint32_t)tasks};
-    l->record_bytes = gfk_round_up(sizeof(gfk_batch_record) +
-                                       8 * (kernel->inputs + gfk_round_up(rows, kernel->outputs)),
-                                   sizeof(gfk_batch_record));
+    l->record_bytes =
+        gfk_round_up(sizeof(gfk_batch_record) + 8 * (plan->k + gfk_round_up(rows, kernel->outputs)),
+                     sizeof(gfk_batch_record));
     if (uniform)
         divide_by(each, l);
     else
@@ -125,18 +124,12 @@ static gfk_status measure(const gfk_batch_plan *plan, const gfk_batch_kernel *ke
     return GFK_STATUS_SUCCESS;
 }
 
-/* The record's addresses. A missing input stands for one that its neighbour loads in the same
- * instruction; missing outputs are not written. */
-static void put_addresses(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
-                          const gfk_batch_stripe *stripe, const gfk_batch_record *record,
-                          size_t outputs, uint64_t *to) {
+/* The record's `count` addresses; those of missing outputs are 0. */
+static void put_addresses(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe,
+                          const gfk_batch_record *record, size_t count, uint64_t *to) {
     void *const *address = plan->addresses + stripe->addresses;
-    for (size_t i = 0; i < kernel->inputs; i++) {
-        const size_t first = i / 4 * 4, from = i < plan->k ? i : first < plan->k ? first : 0;
-        *to++ = (uintptr_t)address[from] - record->phase;
-    }
-    for (size_t j = 0; j < outputs; j++)
-        *to++ = j < record->rows ? (uintptr_t)address[plan->k + j] - record->phase : 0;
+    for (size_t i = 0; i < count; i++)
+        to[i] = i < plan->k + record->rows ? (uintptr_t)address[i] - record->phase : 0;
 }
 
 static void put_stripes(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel, const layout *l,
@@ -154,8 +147,7 @@ static void put_stripes(const gfk_batch_plan *plan, const gfk_batch_kernel *kern
         for (uint32_t t = record.first_task; l->index_words != 0 && t < task; t++)
             index[t] = (uint32_t)i;
         *to = record;
-        put_addresses(plan, kernel, stripe, &record, addresses - kernel->inputs,
-                      (uint64_t *)(void *)(to + 1));
+        put_addresses(plan, stripe, &record, addresses, (uint64_t *)(void *)(to + 1));
     }
 }
 
@@ -171,8 +163,7 @@ static void build_operand(size_t i, void *context) {
     const gfk_rs_rebuild *pattern = &o->plan->patterns[i];
     if (pattern->rows == 0) /* there is nothing to rebuild, or no way */
         return;
-    o->kernel->build(o->matrices + o->at[i], o->plan->field.polynomial, pattern->rows, o->plan->k,
-                     pattern->matrix);
+    o->kernel->build(o->matrices + o->at[i], pattern->rows, o->plan->k, pattern->matrix);
 }
 
 gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,

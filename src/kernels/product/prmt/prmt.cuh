@@ -60,12 +60,12 @@ struct Indices {
     }
 };
 
-/* Adds an input's products to the sums. Words: of every region, an even number. */
-template <int Outputs, int Words>
-__device__ inline void add(uint32_t (&sums)[Outputs][Words], const uint32_t (&x)[Words],
-                           const Factors &f, const Tables *tables) {
+/* Adds the products of an input's vector to the sums. */
+template <int Outputs>
+__device__ inline void add(uint32_t (&sums)[Outputs][4], const uint32_t (&x)[4], const Factors &f,
+                           const Tables *tables) {
 #pragma unroll
-    for (int pair = 0; pair < Words; pair += 2) {
+    for (int pair = 0; pair < 4; pair += 2) {
         const Indices indices(x[pair], x[pair + 1], f);
 #pragma unroll
         for (int j = 0; j < Outputs; j++)
@@ -75,13 +75,13 @@ __device__ inline void add(uint32_t (&sums)[Outputs][Words], const uint32_t (&x)
     }
 }
 
-/* The words of an output, whose symbols are interleaved until now. */
-template <bool Aligned, bool Reads, int Words>
-__device__ inline void put(uint8_t *p, const uint32_t (&sums)[Words], const Epilogue &epilogue,
+/* The vector of an output, whose symbols are interleaved until now. */
+template <bool Aligned, bool Reads>
+__device__ inline void put(uint8_t *p, const uint32_t (&sums)[4], const Epilogue &epilogue,
                            uint64_t offset) {
-    uint32_t y[Words];
+    uint32_t y[4];
 #pragma unroll
-    for (int pair = 0; pair < Words; pair += 2) {
+    for (int pair = 0; pair < 4; pair += 2) {
         y[pair] = prmt(sums[pair], sums[pair + 1], 0x6420);
         y[pair + 1] = prmt(sums[pair], sums[pair + 1], 0x7531);
     }
@@ -91,103 +91,32 @@ __device__ inline void put(uint8_t *p, const uint32_t (&sums)[Words], const Epil
 constexpr size_t most_coefficients = 200, most_inputs = 200;
 constexpr size_t panel_outputs = 4; /* outputs computed together, at most */
 
-template <size_t Inputs, size_t Outputs, size_t Coefficients>
-struct JobOf : Extent {
-    uint32_t reads_outputs; /* 0 or 1; a test of one word delays short regions least */
+struct Job : Extent {
+    uint32_t reads_outputs; /* 0 or 1 */
     Factors f;
-    const uint8_t *in[Inputs];
-    uint8_t *out[Outputs];
-    Tables tables[Coefficients]; /* input by input */
+    const uint8_t *in[most_inputs];
+    uint8_t *out[panel_outputs];
+    Tables tables[most_coefficients]; /* input by input */
 
     __device__ uint32_t coefficient(unsigned j, unsigned i) const {
         return tables[i * rows + j].low[0] >> 8 & 0xff;
     }
 };
 
-/* Does a kernel set its outputs, read them as well (to add to them, or to compare), or do what the
- * job says? One kernel for both has the registers of both, which a few shapes pay for. */
-enum class Mode { either, sets, reads };
-
-template <class K>
-__device__ inline bool reads_outputs(const typename K::Job &job) {
-    return K::mode == Mode::either ? job.reads_outputs != 0 : K::mode == Mode::reads;
-}
-
-/* MinInputs to MaxInputs inputs, all loaded before the first is used. Words: of a region, that a
- * thread takes; two instead of four make more threads of a short region. Blocks: resident on a
- * multiprocessor, at least. Long regions: as many as the registers allow that hold all inputs.
- * Short ones: so few that each thread has the registers to start all its loads together. */
-template <int MinInputs, int MaxInputs, int Outputs, int Words, int Blocks, Mode M = Mode::either>
-struct Unrolled {
-    static constexpr Mode mode = M;
-    static constexpr int min_inputs = MinInputs, max_inputs = MaxInputs, outputs = Outputs;
-    static constexpr int words = Words, blocks = Blocks, threads = 128;
-    static constexpr int block_vectors = threads * Words / 4;
-    static constexpr bool aligned = true;
-    static constexpr uint64_t most_vectors = ((uint64_t)1 << 29) - 1; /* 32-bit counters */
-    using Job = JobOf<MaxInputs, Outputs, MaxInputs * Outputs>;
-};
-
-template <class K>
-__global__ __launch_bounds__(K::threads,
-                             K::blocks) void unrolled(const __grid_constant__ typename K::Job job) {
-    constexpr unsigned parts = 4 / K::words; /* of a vector */
-    struct alignas(4 * K::words) Part {
-        uint8_t bytes[4 * K::words];
-    };
-    const uint32_t thread = blockIdx.x * K::threads + threadIdx.x;
-    if (reads_outputs<K>(job) && job.epilogue.unwanted())
-        return;
-    if (job.partial_head + job.partial_tail)
-        multiply_partial<8>(job, thread, gridDim.x * K::threads);
-    if (thread >= parts * job.count)
-        return;
-    const uint32_t part = parts * (uint32_t)job.first + thread;
-    if (reads_outputs<K>(job))
-#pragma unroll
-        for (int j = 0; j < K::outputs; j++)
-            job.epilogue.prefetch(((Part *)job.out[j])[part].bytes);
-    uint32_t x[K::max_inputs][K::words], sums[K::outputs][K::words] = {};
-#pragma unroll
-    for (int i = 0; i < K::max_inputs; i++)
-        if (i < K::min_inputs || i < job.cols)
-            load_vector<true, Load::early>(((const Part *)job.in[i])[part].bytes, x[i]);
-#pragma unroll
-    for (int i = 0; i < K::max_inputs; i++)
-        if (i < K::min_inputs || i < job.cols)
-            add(sums, x[i], job.f, job.tables + i * K::outputs);
-    /* Two epilogues, so that the one that only stores has the registers and the speed that it has
-     * alone. */
-    const auto store = [&](auto reads) {
-#pragma unroll
-        for (int j = 0; j < K::outputs; j++)
-            put<true, decltype(reads)::value>(((Part *)job.out[j])[part].bytes, sums[j],
-                                              job.epilogue,
-                                              (uint64_t)part * sizeof(Part) - job.phase);
-    };
-    if (reads_outputs<K>(job))
-        store(std::true_type{});
-    else
-        store(std::false_type{});
-}
-
-/* Any number of inputs, one after the other. Vectors: of a region, that a thread takes. */
-template <int Outputs, int Vectors, int Blocks, bool Aligned, Mode M = Mode::either>
+/* Any number of inputs, one after the other. Vectors: of a region, that a thread takes. Blocks:
+ * resident on a multiprocessor, at least. */
+template <int Outputs, int Vectors, int Blocks, bool Aligned>
 struct Looped {
-    static constexpr Mode mode = M;
-    static constexpr int min_inputs = 1, max_inputs = most_coefficients / Outputs;
+    static constexpr int max_inputs = most_coefficients / Outputs;
     static constexpr int outputs = Outputs, vectors = Vectors, blocks = Blocks, threads = 128;
     static constexpr int block_vectors = threads * Vectors;
     static constexpr bool aligned = Aligned;
-    static constexpr uint64_t most_vectors = UINT64_MAX;
-    using Job = JobOf<most_inputs, panel_outputs, most_coefficients>;
 };
 
 template <class K>
-__global__ __launch_bounds__(K::threads,
-                             K::blocks) void looped(const __grid_constant__ typename K::Job job) {
+__global__ __launch_bounds__(K::threads, K::blocks) void looped(const __grid_constant__ Job job) {
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (reads_outputs<K>(job) && job.epilogue.unwanted())
+    if (job.reads_outputs && job.epilogue.unwanted())
         return;
     if (job.partial_head + job.partial_tail)
         multiply_partial<8>(job, thread, (uint64_t)gridDim.x * K::threads);
@@ -201,7 +130,7 @@ __global__ __launch_bounds__(K::threads,
         const uint64_t vector = first + v * K::threads;
         at[v] = 16 * (job.first + (vector < job.count ? vector : job.count - 1));
     }
-    if (reads_outputs<K>(job))
+    if (job.reads_outputs)
 #pragma unroll
         for (int j = 0; j < K::outputs; j++)
 #pragma unroll
@@ -218,6 +147,8 @@ __global__ __launch_bounds__(K::threads,
         for (int v = 0; v < K::vectors; v++)
             add(sums[v], x[v], job.f, job.tables + i * K::outputs);
     }
+    /* Two epilogues, so that the one that only stores has the registers and the speed that it has
+     * alone. */
     const auto store = [&](auto reads) {
 #pragma unroll
         for (int v = 0; v < K::vectors; v++)
@@ -227,18 +158,10 @@ __global__ __launch_bounds__(K::threads,
                     put<K::aligned, decltype(reads)::value>(job.out[j] + at[v], sums[v][j],
                                                             job.epilogue, at[v] - job.phase);
     };
-    if (reads_outputs<K>(job))
+    if (job.reads_outputs)
         store(std::true_type{});
     else
         store(std::false_type{});
-}
-
-template <class K>
-constexpr auto kernel_of() {
-    if constexpr (K::most_vectors == UINT64_MAX)
-        return looped<K>;
-    else
-        return unrolled<K>;
 }
 
 } // namespace prmt_w8
