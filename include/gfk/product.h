@@ -31,7 +31,6 @@ typedef enum gfk_engine_family {
 } gfk_engine_family;
 
 /* Labels of an engine, a set of bits. */
-#define GFK_ENGINE_ABLATION 1u           /* there for comparison, never AUTO */
 #define GFK_ENGINE_ADDS_EQUAL_COLUMNS 2u /* adds inputs with equal columns, then multiplies */
 
 /* One row of the list of engines. Rows are constant, and exist in every build. */

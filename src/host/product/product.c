@@ -111,7 +111,7 @@ static void list_engines(search *s) {
         if (prefers(&preferences[i], s, large_fp64))
             add(s, gfk_engine_of(gfk_engine_find(preferences[i].id)));
     for (size_t i = 0; i < gfk_engine_count(); i++) /* some shapes have no preference */
-        if (!(gfk_engines[i].info.labels & GFK_ENGINE_ABLATION))
+        if (!(gfk_engines[i].info.labels & GFK_ENGINE_EXTRA))
             add(s, &gfk_engines[i]);
 }
 
