@@ -13,7 +13,6 @@
 #
 #   GFK_PREBUILT=FOLDER   programs packed by `scripts/gpu.sh prebuild` on another machine: nothing is compiled
 #   GFK_COMMIT            the commit, where the tree came without its .git
-#   GFK_SECOND=1          the record's second run: papers/results/GPU/second, without pages
 #   OUT                   a folder for papers.tar.gz: record and pages
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,10 +20,12 @@ cd "$(dirname "$0")/.."
 
 of_pages=h200 build=build/papers seconds=460
 commit=${GFK_COMMIT:-}
+export PYTHONPATH="$PWD/build/python${PYTHONPATH:+:$PYTHONPATH}"
+
+need_pandas() { python3 -c 'import pandas' 2>/dev/null || pip_install build/python --no-compile pandas; }
 
 write_pages() { # FOLDER FILE...
-    python3 -c 'import pandas' 2>/dev/null || pip_install build/python --no-compile pandas || return 1
-    PYTHONPATH="$PWD/build/python${PYTHONPATH:+:$PYTHONPATH}" python3 -B papers/report/write.py --out "$@"
+    need_pandas && python3 -B papers/report/write.py --out "$@"
 }
 
 configure() { # FOLDER OPTION...
@@ -51,7 +52,7 @@ compile() { # CMAKE-OPTION...
 
 case ${1:-} in
 -h | --help | help)
-    sed -n '3,20s/^# \{0,1\}//p' "$0"
+    sed -n '3,16s/^# \{0,1\}//p' "$0"
     ;;
 pages)
     write_pages papers "${@:2}"
@@ -59,7 +60,7 @@ pages)
 test)
     compile -DGFK_TESTS=ON
     for name in kernels engines; do # as in papers/CMakeLists.txt
-        GFK_REQUIRE_GPU=1 LD_LIBRARY_PATH="$PWD/${build#"$PWD/"}/papers/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+        GFK_REQUIRE_GPU=1 LD_LIBRARY_PATH="$(realpath "$build")/papers/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
             "$build/tests/gfk_tests" "--gtest_filter=$(cat "$build/papers/$name.filter")" --gtest_brief=1
     done
     ;;
@@ -75,7 +76,6 @@ check)
         echo "$line"
         [[ $line != *"not run here"* ]]
     done
-    python3 -c 'import pandas' 2>/dev/null || export PYTHONPATH=$PWD/build/python
     python3 -B papers/report/papers_test.py
     if [ -n "$nvcc" ]; then
         stage configure configure $build/cuda -DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" -DGFK_TESTS=OFF \
@@ -91,20 +91,24 @@ check)
     gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1 || true)
     slug=$(echo "$gpu" | tr '[:upper:]' '[:lower:]' | sed 's/nvidia//; s/^[^a-z0-9]*//; s/[^a-z0-9]\{1,\}/-/g')
     results=build/papers/results
-    [ -z "$slug" ] || [ $# -gt 0 ] || results=papers/results/$slug${GFK_SECOND:+/second}
+    [ -z "$slug" ] || [ $# -gt 0 ] || results=papers/results/$slug
     mkdir -p "$results"
-    timeout $seconds "$build/papers/gfk_papers" "$@" --out "$results/papers.json"
-    if [ -z "${GFK_SECOND:-}" ]; then
-        rm -f "$results/sass.csv" # of another build
-        if [ -n "${GFK_PREBUILT:-}" ] && [ -e "$build/sass.csv" ]; then
-            cp "$build/sass.csv" "$results/sass.csv"
-        elif [ -n "$slug" ]; then
-            count_instructions "$build" "$results/sass.csv" || echo "instructions: not counted; the pages say what is missing"
-        fi
-        pages=build/papers/pages
-        [ "$results" != papers/results/$of_pages ] || pages=papers
-        write_pages "$pages" "$results/papers.json" || echo "no pages; scripts/papers.sh pages $results/papers.json writes them"
+    rc=0 # of wrong rows; the others have their pages all the same
+    timeout $seconds "$build/papers/gfk_papers" "$@" --out "$results/papers.json" || rc=$?
+    rm -f "$results/sass.csv" # of another build
+    if [ -n "${GFK_PREBUILT:-}" ] && [ -e "$build/sass.csv" ]; then
+        cp "$build/sass.csv" "$results/sass.csv"
+    elif [ -n "$slug" ]; then
+        { need_pandas && count_instructions "$build" "$results/sass.csv"; } ||
+            echo "instructions: not counted; the pages say what is missing"
     fi
-    [ -z "${OUT:-}" ] || tar -czf "$OUT/papers.tar.gz" "$results" $([ ! -d build/papers/pages ] || echo build/papers/pages) papers/*.md papers/*/README.md
+    pages=build/papers/pages
+    [ "$results" != papers/results/$of_pages ] || pages=papers
+    write_pages "$pages" "$results/papers.json" || echo "no pages; scripts/papers.sh pages $results/papers.json writes them"
+    if [ -n "${OUT:-}" ]; then
+        mkdir -p build/papers/pages
+        tar -czf "$OUT/papers.tar.gz" "$results" build/papers/pages papers/*.md papers/*/README.md
+    fi
+    exit $rc
     ;;
 esac
