@@ -53,7 +53,7 @@ __device__ inline void for_marked(const TileJob &job, uint64_t pieces, const F &
  * Blocks: on a multiprocessor. */
 template <int W, bool Formulas>
 struct Policy {
-    static constexpr int w = W, outputs = Formulas ? 4 : 8, blocks = Formulas ? 6 : 4;
+    static constexpr int w = W, outputs = Formulas ? 4 : 8, blocks = Formulas ? 5 : 4;
     static constexpr bool formulas = Formulas;
 };
 
