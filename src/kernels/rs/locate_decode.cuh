@@ -49,21 +49,140 @@ __device__ inline void decode_at_once(const TileJob &job, const gfk_locate_code 
         atomicAdd(&shared.found.unexplained, (Count)unexplained);
 }
 
+/* Neighbouring positions that a thread decodes at once: the products of symbols that are 16 bits apart
+ * are 32 bits apart, with other bits between them. So a word has two symbols of w = 8, or one. */
+template <int W>
+struct Lanes {
+    static constexpr int width = W == 8 ? 16 : 32;
+    static constexpr uint32_t ones = replicate<width>(1), top = ones << (width - 1);
+    using Symbols = std::conditional_t<W == 32, uint32_t, uint16_t>; /* in a row */
+
+    __device__ static uint32_t unpack(Symbols x) {
+        return W == 8 ? (x & 0xff) | (x << 8 & 0xff0000) : x;
+    }
+    __device__ static Symbols pack(uint32_t x) { return (Symbols)(W == 8 ? x | x >> 8 : x); }
+    __device__ static uint32_t reduce(const gfk_locate_code &c, uint64_t sum) {
+        if constexpr (W != 8)
+            return gfk_locate_reduce(&c, sum);
+        const auto upper = [](uint64_t x) { return x >> 8 & 0xff000000ff; };
+        const uint64_t quotient = upper(clmad(upper(sum), c.barrett.quotient, 0));
+        const uint64_t rest = clmad(quotient, c.barrett.polynomial, sum);
+        return prmt((uint32_t)rest, (uint32_t)(rest >> 32), 0x5410) & 0xff00ff;
+    }
+    /* All ones where x is not 0. */
+    __device__ static uint32_t nonzero(uint32_t x) { return nonzero_mask<width>(x); }
+    __device__ static uint32_t negative(uint32_t x) { return top_bit_mask<width>(x); }
+    __device__ static uint32_t add_one(uint32_t x) { return ((x & ~top) + ones) ^ (x & top); }
+    __device__ static int lane(uint32_t x, int i) {
+        return W != 8 ? (int)x : i == 0 ? (int)(int16_t)x : (int)x >> 16;
+    }
+    __device__ static uint32_t join(uint32_t x0, uint32_t x1) {
+        return W == 8 ? x0 | x1 << 16 : x0;
+    }
+};
+
+/* The algorithm of Berlekamp and Massey as in gfk_berlekamp_massey, by steps that are the same for all
+ * positions, and without divisions: C and B are multiples of the polynomials there, and C becomes
+ * b C + d x^shift B, with the discrepancies d of now and b of the last change of L. In the place of L
+ * there is r - 2 L: it grows by 1 with r, and a change of L inverts all its bits. */
+template <int W>
+class Recurrence {
+    using L = Lanes<W>;
+    const gfk_locate_code &c;
+    /* The state has the S_r, C_0 to C_t from word m on, and as many places for x^shift B. */
+    uint32_t *const words;
+    const uint32_t stride, now, old; /* now, old: where C and B begin in `words` */
+    uint32_t turn = 0;                  /* coefficient l of B is in place (l + turn) mod (t + 1) */
+    uint32_t longest = 0, excess = 0;   /* the largest L; r - 2 L */
+
+    /* C_0 S_r + C_1 S_(r-1) + ... + C_last S_(r-last) */
+    __device__ uint32_t convolve(uint32_t r, uint32_t last) const {
+        uint32_t coefficient = now, syndrome = r * stride;
+        uint64_t sum = 0;
+        for (uint32_t l = 0; l <= last; l++, coefficient += stride, syndrome -= stride)
+            sum = clmad(words[coefficient], words[syndrome], sum);
+        return L::reduce(c, sum);
+    }
+
+  public:
+    static uint32_t state_words(const gfk_locate_code &c) { return c.m + 2 * (c.t + 1); }
+    /* Loads the S_r from the rows' symbols at `first`. */
+    __device__ Recurrence(const gfk_locate_code &code, gfk_locate_state state, const uint8_t *first)
+        : c(code), words(state.words), stride(state.stride), now(c.m * stride),
+          old(now + (c.t + 1) * stride) {
+        for (uint32_t r = 0; r < c.m; r++)
+            words[r * stride] = L::unpack(*(const typename L::Symbols *)(first + r * tile_bytes));
+        for (uint32_t l = 0; l <= c.t; l++) {
+            words[now + l * stride] = l == 0 ? L::ones : 0;
+            words[old + l * stride] = l == 1 ? L::ones : 0;
+        }
+    }
+    __device__ void find() {
+        uint32_t scale = L::ones;
+        for (uint32_t r = 0; r < c.m; r++) {
+            const uint32_t d = convolve(r, min(longest, r));
+            const uint32_t grows = L::nonzero(d) & ~L::negative(excess);
+            excess = (~excess & grows) | (L::add_one(excess) & ~grows);
+            longest = min((uint32_t)((int)r + 1 - min(L::lane(excess, 0), L::lane(excess, 1))) / 2,
+                          c.t);
+            uint32_t coefficient = now, b = old + turn * stride;
+            words[b] = 0;
+            for (uint32_t l = 0; l <= longest && d != 0; l++, coefficient += stride) {
+                const uint32_t x = words[coefficient], y = words[b];
+                words[coefficient] = L::reduce(c, clmad(x, scale, clmad(y, d, 0)));
+                words[b] = (x & grows) | (y & ~grows);
+                b = b + stride == old + (c.t + 1) * stride ? old : b + stride;
+            }
+            scale = (d & grows) | (scale & ~grows);
+            turn = turn == 0 ? c.t : turn - 1;
+        }
+    }
+    /* Stores C / C_0, then the numerator of that, in the rows. Returns each position's L, with the top
+     * bit if 0 is a root; 0: L exceeds t. */
+    __device__ typename L::Symbols finish(uint8_t *first, bool valued) {
+        const uint32_t c0 = words[now], mask = 0xffffffffu >> (32 - W);
+        const uint32_t inverse = L::join(gfk_locate_inverse(&c, c0 & mask),
+                                         W == 8 ? gfk_locate_inverse(&c, c0 >> 16) : 0);
+        for (uint32_t l = 0; l <= c.t; l++) {
+            const uint32_t x = L::reduce(c, clmad(words[now + l * stride], inverse, 0));
+            words[now + l * stride] = x;
+            if (l != 0)
+                *(typename L::Symbols *)(first + (l - 1) * tile_bytes) = L::pack(x);
+        }
+        for (uint32_t d = 0; d < c.t && valued; d++)
+            *(typename L::Symbols *)(first + (c.t + d) * tile_bytes) = L::pack(convolve(d, d));
+        uint32_t found[2];
+        for (int i = 0; i < 2; i++) {
+            const uint32_t length = (uint32_t)((int)c.m - L::lane(excess, i)) / 2;
+            const bool fits = length <= c.t;
+            const uint32_t last = fits ? words[now + length * stride] >> (W == 8 ? 16 * i : 0) & mask : 0;
+            found[i] = fits ? length | (last == 0 ? 1u << (W - 1) : 0) : 0;
+        }
+        return L::pack(L::join(found[0], found[1]));
+    }
+};
+
 /* Finds the recurrence of each position that is left. `left` gets its length and, in the top bit,
  * whether 0 is a root; the rows get the recurrence, and what the values need. */
 template <int W>
 __device__ inline void find_recurrences(const TileJob &job, const gfk_locate_code &c,
                                         Shared &shared, const States &states) {
-    const uint32_t stored = job.repair ? 2 * c.t : c.t;
+    using Symbols = typename Lanes<W>::Symbols;
+    Symbols *left = (Symbols *)shared.left;
     uint32_t unexplained = 0;
-    for_left<W>(shared, states, [&](unsigned symbol, auto &left, gfk_locate_state state) {
-        load_words<W>(shared.slab, c.m, symbol, state, c.m);
-        left = gfk_locate_recurrence(&c, state, job.repair, 1u << (W - 1));
-        unexplained += left == 0;
-        for (uint32_t l = 0; l < stored; l++)
-            store_bytes(shared.slab.rows + (uint64_t)l * tile_bytes + symbol * (W / 8), W / 8,
-                        *gfk_word(state, l));
-    });
+    if (threadIdx.x >= states.count)
+        return;
+    for (unsigned n = threadIdx.x; n < tile_bytes / sizeof(Symbols); n += states.count) {
+        const uint32_t asked = left[n];
+        if (asked == 0)
+            continue;
+        uint8_t *first = shared.slab.rows + n * sizeof(Symbols);
+        Recurrence<W> recurrence(c, states.at(threadIdx.x), first);
+        recurrence.find();
+        const uint32_t found = recurrence.finish(first, job.repair) & asked;
+        unexplained += (uint32_t)__popc(asked & ~nonzero_mask<W>(found)) / W;
+        left[n] = (Symbols)found;
+    }
     if (unexplained != 0)
         atomicAdd(&shared.found.unexplained, (Count)unexplained);
 }

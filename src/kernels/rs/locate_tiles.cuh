@@ -20,7 +20,7 @@ constexpr unsigned state_bytes = 34 << 10;
 constexpr uint32_t few = 16; /* so many positions are decoded without a guess */
 constexpr unsigned most_guesses = 2, most_skipped = 64; /* for a tile; tiles */
 constexpr uint32_t most_named = 1024; /* regions whose counts are in shared memory */
-static_assert(2 * GFK_LOCATE_MOST_ROWS * sizeof(uint32_t) <= state_bytes, "");
+static_assert((2 * GFK_LOCATE_MOST_ROWS + 2) * sizeof(uint32_t) <= state_bytes, "");
 
 using Count = unsigned long long; /* as atomicAdd wants it */
 static_assert(sizeof(Count) == sizeof(uint64_t), "");

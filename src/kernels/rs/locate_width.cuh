@@ -311,7 +311,8 @@ gfk_status Width<W>::run(const gfk_locate_call *call) {
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
-    const size_t state = gfk_locate_words(&job.code) * sizeof(uint32_t);
+    const uint32_t words = std::max(gfk_locate_words(&job.code), Recurrence<W>::state_words(job.code));
+    const size_t state = words * sizeof(uint32_t);
     unsigned deciders = threads;
     while (deciders > 1 && deciders * state > state_bytes)
         deciders /= 2;
