@@ -17,7 +17,8 @@ __device__ __noinline__ uint32_t search_errors(const TileJob &job, gfk_locate_st
 /* f(symbol, its symbol in `left`, state) for the positions that are left, each by one thread. */
 template <int W, class F>
 __device__ inline void for_left(Shared &shared, const States &states, const F &f) {
-    using Symbol = std::conditional_t<W == 8, uint8_t, std::conditional_t<W == 16, uint16_t, uint32_t>>;
+    using Symbol =
+        std::conditional_t<W == 8, uint8_t, std::conditional_t<W == 16, uint16_t, uint32_t>>;
     if (threadIdx.x >= states.count)
         return;
     Symbol *left = (Symbol *)shared.left;
@@ -34,8 +35,8 @@ __device__ inline void decode_at_once(const TileJob &job, const gfk_locate_code 
     uint32_t unexplained = 0;
     for_left<W>(shared, states, [&](unsigned symbol, auto &, gfk_locate_state state) {
         load_words<W>(shared.slab, c.m, symbol, state, points ? c.m : 0);
-        const uint32_t errors = points ? gfk_locate_by_formulas(&c, state, job.repair)
-                                       : search_errors<W>(job, state);
+        const uint32_t errors =
+            points ? gfk_locate_by_formulas(&c, state, job.repair) : search_errors<W>(job, state);
         unexplained += errors == 0;
         for (uint32_t e = 0; e < errors; e++) {
             const uint32_t which = *gfk_error_region(&c, state, e);
@@ -91,9 +92,9 @@ class Recurrence {
     const gfk_locate_code &c;
     /* The state has the S_r, C_0 to C_t from word m on, and as many places for x^shift B. */
     uint32_t *const words;
-    const uint32_t stride, now, old; /* now, old: where C and B begin in `words` */
-    uint32_t turn = 0;                  /* coefficient l of B is in place (l + turn) mod (t + 1) */
-    uint32_t longest = 0, excess = 0;   /* the largest L; r - 2 L */
+    const uint32_t stride, now, old;  /* now, old: where C and B begin in `words` */
+    uint32_t turn = 0;                /* coefficient l of B is in place (l + turn) mod (t + 1) */
+    uint32_t longest = 0, excess = 0; /* the largest L; r - 2 L */
 
     /* C_0 S_r + C_1 S_(r-1) + ... + C_last S_(r-last) */
     __device__ uint32_t convolve(uint32_t r, uint32_t last) const {
@@ -123,8 +124,8 @@ class Recurrence {
             const uint32_t d = convolve(r, min(longest, r));
             const uint32_t grows = L::nonzero(d) & ~L::negative(excess);
             excess = (~excess & grows) | (L::add_one(excess) & ~grows);
-            longest = min((uint32_t)((int)r + 1 - min(L::lane(excess, 0), L::lane(excess, 1))) / 2,
-                          c.t);
+            longest =
+                min((uint32_t)((int)r + 1 - min(L::lane(excess, 0), L::lane(excess, 1))) / 2, c.t);
             uint32_t coefficient = now, b = old + turn * stride;
             words[b] = 0;
             for (uint32_t l = 0; l <= longest && d != 0; l++, coefficient += stride) {
@@ -155,7 +156,8 @@ class Recurrence {
         for (int i = 0; i < 2; i++) {
             const uint32_t length = (uint32_t)((int)c.m - L::lane(excess, i)) / 2;
             const bool fits = length <= c.t;
-            const uint32_t last = fits ? words[now + length * stride] >> (W == 8 ? 16 * i : 0) & mask : 0;
+            const uint32_t last =
+                fits ? words[now + length * stride] >> (W == 8 ? 16 * i : 0) & mask : 0;
             found[i] = fits ? length | (last == 0 ? 1u << (W - 1) : 0) : 0;
         }
         return L::pack(L::join(found[0], found[1]));

@@ -24,8 +24,7 @@ __device__ inline uint64_t place_of(const TileJob &job, unsigned offset) {
 
 /* The sample's syndromes: a block computes as many as `Outputs`. */
 template <int W, int Outputs>
-__global__ void __launch_bounds__(threads)
-    multiply_sample(const __grid_constant__ TileJob job) {
+__global__ void __launch_bounds__(threads) multiply_sample(const __grid_constant__ TileJob job) {
     uint32_t any[4] = {};
     const uint32_t first = blockIdx.x * Outputs;
     find_syndromes<W, Outputs, true>(job, slab_at(job.code, job.sample_slab),

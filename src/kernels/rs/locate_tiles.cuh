@@ -32,8 +32,9 @@ struct Found {
 
 /* The block's part of the workspace. */
 struct Slab {
-    uint8_t *rows;   /* m * tile_bytes: the syndromes, then the recurrences */
-    uint16_t *roots; /* of each region and thread: which positions have the region's point as a root */
+    uint8_t *rows; /* m * tile_bytes: the syndromes, then the recurrences */
+    uint16_t
+        *roots; /* of each region and thread: which positions have the region's point as a root */
     gfk_locate_guess guess;
 };
 

@@ -80,7 +80,8 @@ __device__ inline void locate_tile(const TileJob &job, const gfk_locate_code &c,
     if (corrupt != 0 && job.sampled(Sample::guessed) && tile >= job.whole_begin &&
         tile < job.whole_end) {
         /* These positions are counted, and repaired, already. */
-        corrupt = try_guess<W, K::outputs>(job, shared, job.sample->guess, tally, tile, false, false);
+        corrupt =
+            try_guess<W, K::outputs>(job, shared, job.sample->guess, tally, tile, false, false);
         used = true;
     }
     if (corrupt == 0)
@@ -189,8 +190,8 @@ Room room_of(const gfk_rs_locator *locator, uint64_t bytes) {
     r.slab = slab_bytes(c);
     r.blocks = with_policy<W>(
         c, [&](auto policy) { return locator->processors * (size_t) decltype(policy)::blocks; });
-    r.blocks = std::min({r.blocks, (bytes >> piece_shift) + 2,
-                         std::max(most_slab_bytes / r.slab, UINT64_C(1))});
+    r.blocks = std::min(
+        {r.blocks, (bytes >> piece_shift) + 2, std::max(most_slab_bytes / r.slab, UINT64_C(1))});
     r.sample = r.bytes = r.blocks * r.slab;
     if ((c.k + c.m) * bytes < sampled_bytes || bytes < 64 * tile_bytes)
         return r;
@@ -305,13 +306,15 @@ template <int W>
 gfk_status Width<W>::run(const gfk_locate_call *call) {
     const TileJob job = tile_job<W>(call);
     if (job.explain != NULL) {
-        const gfk_status status = with_explainer<W>(
-            call->locator, GFK_STATUS_INTERNAL,
-            [&](auto explainer) { return launch_explain<decltype(explainer)>(call, job); });
+        const gfk_status status =
+            with_explainer<W>(call->locator, GFK_STATUS_INTERNAL, [&](auto explainer) {
+                return launch_explain<decltype(explainer)>(call, job);
+            });
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
-    const uint32_t words = std::max(gfk_locate_words(&job.code), Recurrence<W>::state_words(job.code));
+    const uint32_t words =
+        std::max(gfk_locate_words(&job.code), Recurrence<W>::state_words(job.code));
     const size_t state = words * sizeof(uint32_t);
     unsigned deciders = threads;
     while (deciders > 1 && deciders * state > state_bytes)

@@ -70,9 +70,9 @@ GFK_HOST_DEVICE void gfk_guess_exchange(const gfk_locate_code *c, const gfk_loca
     for (uint32_t i = 0; i < g->count; i++) {
         uint32_t *element = gfk_guess_element(g, x, i);
         if (i != p)
-            *element =
-                x == pivot ? gfk_locate_times(c, *element, factor)
-                           : *element ^ gfk_locate_times(c, *gfk_guess_element(g, pivot, i), factor);
+            *element = x == pivot ? gfk_locate_times(c, *element, factor)
+                                  : *element ^ gfk_locate_times(c, *gfk_guess_element(g, pivot, i),
+                                                                factor);
     }
     *own = factor;
 }

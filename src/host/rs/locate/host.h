@@ -10,7 +10,8 @@
 #include "locate.h"
 
 enum {
-    LENGTH = 0x3f, ZERO_ROOT = 0x40, /* of a byte of w->rest: of a recurrence; is 0 a root? */
+    LENGTH = 0x3f,
+    ZERO_ROOT = 0x40,      /* of a byte of w->rest: of a recurrence; is 0 a root? */
     ROOTS_BYTES = 1 << 20, /* of all regions' rows that are searched for roots at a time */
     FEW = 32               /* so many positions are decoded one by one, without a guess */
 };

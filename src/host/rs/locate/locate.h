@@ -27,8 +27,8 @@ typedef struct gfk_rs_locator {
     gfk_product_t roots; /* on the host: from recurrences to their roots; NULL: symbol by symbol */
     gfk_pool *pool;      /* on the host */
     size_t threads;
-    size_t processors;   /* on a device */
-    bool explains;       /* on a device: its tensor cores try a sample's guess everywhere */
+    size_t processors; /* on a device */
+    bool explains;     /* on a device: its tensor cores try a sample's guess everywhere */
 } gfk_rs_locator;
 
 /* One call after all checks. The regions and everything that is written are in the memory of the

@@ -26,7 +26,8 @@ static size_t take(size_t *words, size_t count) {
 static layout layout_of(const gfk_rs_info *info) {
     const bool on_device = info->device >= 0;
     const size_t k = info->k, m = info->m, n = k + m, w = info->field.w;
-    layout l = {.pitch = (uint32_t)gfk_round_up(m, 8), .powers_pitch = (uint32_t)gfk_round_up(n, 8)};
+    layout l = {.pitch = (uint32_t)gfk_round_up(m, 8),
+                .powers_pitch = (uint32_t)gfk_round_up(n, 8)};
     (void)take(&l.words, on_device ? n * l.pitch : m * k);
     l.points = take(&l.words, n);
     l.v_parity = take(&l.words, m);
