@@ -87,7 +87,6 @@ __device__ inline uint32_t guess_coefficient(const gfk_locate_code &c, const gfk
  * thread; and clears the map but for the chunks that are not whole tiles. */
 template <class T>
 __global__ void expand_guess(const __grid_constant__ TileJob job, uint32_t panels) {
-    static_assert(T::lanes == 4 && !T::three && !T::two, "");
     if (!job.sampled(Sample::guessed))
         return;
     const gfk_locate_code c = with_width<T::w>(job.code);
@@ -101,7 +100,7 @@ __global__ void expand_guess(const __grid_constant__ TileJob job, uint32_t panel
                             in_panel % T::load_registers);
         const int pair = r / T::pair_registers, fragment = r % T::pair_registers / T::steps;
         const int column = lane / 4, bit = T::column_bit(pair, fragment, column);
-        const uint32_t output = panel * T::outputs + T::column_output(pair, fragment, column);
+        const uint32_t output = panel * T::outputs + T::column_output(column);
         uint32_t word = 0;
         for (int slot = 0; slot < T::in_register && output < c.m; slot++) {
             const uint32_t i = (r % T::steps * T::in_register + slot) * T::lanes + lane % 4;
