@@ -1,119 +1,43 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gfk_bench: context, rows, run, tables, exit code.
-#include <algorithm>
-#include <cstdio>
-#include <cstring>
-#include <ctime>
-#include <map>
-#include <regex>
-
-#include <unistd.h>
-
-#include <benchmark/benchmark.h>
-
-#include "build_info.h"
+// gfk_bench: the presets, and where their rows come from.
 #include "cases/cases.h"
-#ifdef HAVE_CUDA
-#include "core/device.h"
-#endif
+#include "core/program.h"
 
 namespace {
 
-// Release, and nothing that slows down or checks: else the figures are not this library's.
-std::string unfit_build() {
-    if (std::strcmp(BUILD_TYPE, "Release") != 0)
-        return "this is a " BUILD_TYPE " build, not a Release build";
-    if (std::strlen(BUILD_SANITIZE) != 0)
-        return "this build has sanitizers: " BUILD_SANITIZE;
-    return "";
-}
-
-std::string device_missing() {
-#ifdef HAVE_CUDA
-    return gpu_missing();
-#else
-    return "this build has no CUDA";
-#endif
-}
-
-std::string now_utc() {
-    char text[32];
-    const std::time_t now = std::time(nullptr);
-    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", std::gmtime(&now));
-    return text;
-}
-
-// A name of the record as people write it.
-std::string title_of(std::string name) {
-    for (const auto &[key, title] :
-         {std::pair("gf_complete", "GF-Complete"), std::pair("isa_l", "ISA-L"),
-          std::pair("jerasure", "Jerasure"), std::pair("m4rie", "M4RIE"),
-          std::pair("google_benchmark", "Google Benchmark")})
-        if (name.rfind(key, 0) == 0)
-            name.replace(0, std::strlen(key), title);
-    name = std::regex_replace(name, std::regex("_simd"), " SIMD");
-    std::replace(name.begin(), name.end(), '_', ' ');
-    return name;
-}
-
-std::string host_name() {
-    char name[65] = "";
-    gethostname(name, sizeof name - 1);
-    return name;
-}
-
-Fields describe(const Options &options) {
-    Fields context;
-#ifdef HAVE_CUDA
-    if (options.device)
-        context = describe_gpu();
-#endif
-    context.add(options.paper ? "paper" : "preset", options.preset, "commit", BUILD_COMMIT,
-                "date_utc", now_utc(), "command", options.command, "gfk_version",
-                std::to_string(gfk_version()), "build_type", BUILD_TYPE, "compiler", BUILD_COMPILER,
-                "compiler_flags", BUILD_FLAGS, "cuda_compiler", BUILD_CUDA, "host_name",
-                host_name(), "cpu", cpu_model(), "cpu_cores", std::to_string(cpu_cores()),
-                "gf_complete", BUILD_GFCOMPLETE, "google_benchmark", BUILD_BENCHMARK, "seed",
-                std::to_string(options.seed));
-    context.add(baseline_facts());
-    context.add("unfit", given(unfit_build()), "against", given(options.against));
-    return context;
-}
-
-// Rows of the list that cannot run here, by reason.
-void print_absent() {
-    std::map<std::string, int> reasons;
-    for (size_t i = 0; i < gfk_kernel_count(); i++) {
-        const char *reason = nullptr;
-        if (gfk_kernel_available(gfk_kernel_at(i), GFK_CURRENT_DEVICE, &reason) !=
-            GFK_STATUS_SUCCESS)
-            reasons[reason ? reason : "unknown"]++;
-    }
-    for (const auto &[reason, count] : reasons)
-        std::fprintf(stderr, "gfk_bench: %d rows are absent: %s\n", count, reason.c_str());
-}
-
-void loud(const std::string &what, const std::string &why) {
-    if (why.empty())
-        return;
-    const std::string line(72, '!');
-    std::fflush(stdout);
-    std::fprintf(stderr, "\n%s\n!!! %s: %s\n%s\n\n", line.c_str(), what.c_str(), why.c_str(),
-                 line.c_str());
-}
+const std::vector<Program::Preset> kPresets = {
+    {"default", "GPU rows at 64 KiB to 1 GiB, set, cold; host rows; GF-Complete"},
+    {"quick", "every row and engine that can run here, at one size, in minutes"},
+    {"card", "which engine is the fastest on this GPU, in a minute, as a text for an issue"},
+    {"limits", "2 GiB, set and xor, every constant on its own: percent of the roofline"},
+    {"small", "naive and optimized rows at 4 KiB to 16 MiB, set, cold"},
+    {"offsets", "optimized rows at 1 GiB, aligned and at odd addresses, set, cold"},
+    {"giant", "TABLE and LOG w=32 against plain gathers; needs 45 GiB on the device"},
+    {"product", "matrix products of 3 GiB: engines, AUTO, the plain way, CPU libraries"},
+    {"product-small", "products of regions of 64 KiB and 1 MiB, first calls, host time"},
+    {"product-perop", "every perop engine at 10+4 and 30+3"},
+    {"product-map", "AUTO over inputs and outputs, 1 GiB of data"},
+    {"product-long",
+     "engines of the map that are near the fastest one in bursts: two seconds each"},
+    {"energy", "joules of operations and of products, by their operands: two seconds each"},
+    {"rs", "Reed-Solomon: encode, decode, verify, locate, update, batches, set-up"},
+    {"rs-sweep", "encode and decode over k for m = 2 to 16, 1 MiB; CPU libraries"},
+    {"matmul", "matrices in device memory: products of any size, inversion; CPU libraries"},
+    {"rlnc", "network coding: vectors, encode, recode, decode, single packets; GFNI on the CPU"},
+    {"host", "calls on host memory, 8 GiB of data: encode, decode, multiply, matmul"},
+    {"host-streams", "encode of host memory with 1 to 16 streams"}};
 
 void add_preset(const Options &options, Rows *rows) {
     add_host_rows(options, rows);
 #ifdef HAVE_CUDA
     for (auto *add :
          {add_rs_rows, add_product_rows, add_matrix_rows, add_giant_rows, add_region_rows,
-          add_region_call_rows, add_row_split_rows, add_rlnc_rows, add_probe_rows, add_energy_rows})
+          add_region_call_rows, add_rlnc_rows, add_energy_rows})
         if (options.device)
             add(options, rows);
 #endif
-    for (auto *add :
-         {add_rs_create_rows, add_product_cpu_rows, add_matrix_cpu_rows, add_region_cpu_rows,
-          add_gf_complete_rows, add_rlnc_cpu_rows, add_rlnc_split_rows})
+    for (auto *add : {add_rs_create_rows, add_product_cpu_rows, add_matrix_cpu_rows,
+                      add_region_cpu_rows, add_gf_complete_rows, add_rlnc_cpu_rows})
         if (options.host)
             add(options, rows);
 }
@@ -126,87 +50,19 @@ Rows rows_of(const Options &options) {
     std::vector<std::string> presets = {options.preset};
     if (part.quick)
         presets = {"default", "product", "rs", "host"};
-    else if (options.paper && options.is("all"))
-        presets = kPapers;
     for (const std::string &preset : presets) {
         part.preset = preset;
         add_preset(part, &rows);
     }
-    select_rows(options, &rows);
     return rows;
+}
+
+bool has_products(const Options &options) {
+    return options.preset.find("product") == 0 || options.preset.find("rs") == 0;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-    const auto refuse = [](const std::string &why) {
-        std::fprintf(stderr, "gfk_bench: %s\n", why.c_str());
-        return 2;
-    };
-#ifdef HAVE_CUDA
-    if (argc == 3 && std::strcmp(argv[1], "--managed-probe") == 0) // that this program starts
-        return run_managed_probe(argv[2]);
-#endif
-    Options options = parse_options(&argc, argv);
-    benchmark::Initialize(&argc, argv); // takes the rest of the command line
-    if (benchmark::ReportUnrecognizedArguments(argc, argv))
-        return 2;
-    if (options.cores != 0 && !limit_cpu_cores(options.cores))
-        return refuse("there are no " + std::to_string(options.cores) + " cores");
-    if (!options.against.empty()) {
-        const std::string refused = open_other_library(options.against);
-        if (!refused.empty())
-            return refuse(refused);
-    }
-    const std::string missing = options.device ? device_missing() : "";
-    if (!missing.empty()) {
-        std::fprintf(stderr, "gfk_bench: no GPU rows: %s\n", missing.c_str());
-        options.device = false;
-    }
-    if (options.list) {
-        const std::vector<std::string> names = filtered_names(rows_of(options));
-        for (const std::string &name : names)
-            std::puts(name.c_str());
-        return names.empty() ? refuse("no row of this preset can run here and fits the options")
-                             : 0;
-    }
-    loud("NOT FIT FOR MEASUREMENT", unfit_build());
-    if (options.device)
-        print_absent();
-    Fields context = describe(options);
-#ifdef HAVE_CUDA
-    if (options.device && options.is("card"))
-        take_any_clock();
-    if (options.device && options.against.empty())
-        context.set("void",
-                    given(void_reason(options.paper || options.preset.find("product") == 0 ||
-                                      options.preset.find("rs") == 0)));
-#endif
-    for (const auto &[name, value] : context.all())
-        std::printf("%-26s %s\n", title_of(name).c_str(), context.text(name).c_str());
-    loud("THIS RUN IS VOID", context.text("void"));
-    const size_t count = run_rows(options, context, rows_of(options));
-    print_summary(options);
-    std::printf("\n%s\n", seconds_by_phase().c_str());
-    if (!options.out.empty() && count != 0)
-        std::printf("wrote %s\n", options.out.c_str());
-    if (options.is("card") && count != 0)
-        std::printf("\n%s\nPlease send the lines from \"###\" on as an issue to the tracker of "
-                    "gf-kernels.\n",
-                    card_text(context, results()).c_str());
-    loud("THIS RUN IS VOID", context.text("void"));
-    loud("NOT FIT FOR MEASUREMENT", unfit_build());
-    benchmark::Shutdown();
-    std::fflush(stdout);
-    if (count == 0)
-        std::fprintf(stderr,
-                     "gfk_bench: no row of this preset can run here and fits the options\n");
-    bool failed = count == 0;
-    for (const Result &r : results())
-        if (r.fields.text("state") == "failed") {
-            failed = true;
-            std::fprintf(stderr, "gfk_bench: %s: %s\n", r.name.c_str(),
-                         r.fields.text("reason").c_str());
-        }
-    return failed ? 1 : 0;
+    return run_program({"gfk_bench", "--preset", kPresets, rows_of, has_products}, argc, argv);
 }

@@ -7,35 +7,7 @@
 #include <regex>
 #include <variant>
 
-namespace {
-
-const struct {
-    const char *name, *what;
-} kPresets[] = {
-    {"default", "GPU rows at 64 KiB to 1 GiB, set, cold; host rows; GF-Complete"},
-    {"quick", "every row and engine that can run here, at one size, in minutes"},
-    {"card", "which engine is the fastest on this GPU, in a minute, as a text for an issue"},
-    {"limits", "2 GiB, set and xor, every constant on its own: percent of the roofline"},
-    {"small", "naive and optimized rows at 4 KiB to 16 MiB, set, cold"},
-    {"offsets", "optimized rows at 1 GiB, aligned and at odd addresses, set, cold"},
-    {"giant", "TABLE and LOG w=32 against plain gathers; needs 45 GiB on the device"},
-    {"product", "matrix products of 3 GiB: engines, AUTO, the plain way, CPU libraries"},
-    {"product-small", "products of regions of 64 KiB and 1 MiB, first calls, host time"},
-    {"product-perop", "every perop engine at 10+4 and 30+3"},
-    {"product-map", "AUTO over inputs and outputs, 1 GiB of data"},
-    {"product-long",
-     "engines of the map that are near the fastest one in bursts: two seconds each"},
-    {"energy", "joules of operations and of products, by their operands: two seconds each"},
-    {"rs", "Reed-Solomon: encode, decode, verify, locate, update, batches, set-up"},
-    {"rs-sweep", "encode and decode over k for m = 2 to 16, 1 MiB; CPU libraries"},
-    {"matmul", "matrices in device memory: products of any size, inversion; CPU libraries"},
-    {"rlnc", "network coding: vectors, encode, recode, decode, single packets; GFNI on the CPU"},
-    {"host", "calls on host memory, 8 GiB of data: encode, decode, multiply, matmul"},
-    {"host-streams", "encode of host memory with 1 to 16 streams"}};
-
-} // namespace
-
-const std::vector<std::string> kPapers = {"gpu-rscode", "gf-gpu", "opencl", "gibraltar", "nuclei"};
+#include "program.h"
 
 namespace {
 
@@ -61,14 +33,9 @@ bool take_widths(Options *o, const Text &value) {
 
 bool take_preset(Options *o, const Text &value) {
     o->preset = value;
-    return std::any_of(std::begin(kPresets), std::end(kPresets),
+    const auto &presets = o->program->presets;
+    return std::any_of(presets.begin(), presets.end(),
                        [&](const auto &preset) { return value == preset.name; });
-}
-
-bool take_paper(Options *o, const Text &value) {
-    o->preset = value;
-    o->paper = true;
-    return value == "all" || std::find(kPapers.begin(), kPapers.end(), value) != kPapers.end();
 }
 
 bool take_side(Options *o, const Text &value) {
@@ -121,11 +88,7 @@ struct Option {
     }
 };
 const Option kOptions[] = {
-    {"--preset", "NAME", "", take_preset}, // its help is the list of presets
-    {"--paper", "NAME",
-     "instead of a preset: the experiments of a paper that can run here, for\n"
-     "bench/report.py; gpu-rscode, gf-gpu, opencl, gibraltar, nuclei, or all",
-     take_paper},
+    {nullptr, "NAME", "", take_preset}, // the program's own; its help is the list of presets
     {"--full", "", "default with more sizes (4 KiB to 2 GiB), xor, hot; use with --shard",
      &Options::full},
     {"--shard", "I/N", "part I (from 1) of N parts of the region rows", take_shard},
@@ -156,12 +119,14 @@ const Option kOptions[] = {
      &Options::against},
 };
 
-void print_help() {
-    std::puts("gfk_bench: measures every region kernel, or a preset\n\n  --preset NAME");
-    for (const auto &preset : kPresets)
+void print_help(const Program &program) {
+    std::printf("%s: measures\n\n  %s NAME\n", program.name, program.option);
+    for (const auto &preset : program.presets)
         std::printf("    %-16s %s\n", preset.name, preset.what);
     std::puts("");
     for (const Option &option : kOptions) {
+        if (option.name == nullptr)
+            continue;
         const Text left = Text(option.name) + " " + option.argument, indent(21, ' ');
         const Text help = std::regex_replace(option.help, std::regex("\n"), "\n" + indent);
         if (!help.empty())
@@ -172,28 +137,31 @@ void print_help() {
 }
 
 // The option that `word` names as "--name", or with a value as "--name=value"; or null.
-const Option *option_of(const Text &word) {
-    for (const Option &option : kOptions)
-        if (word == option.name ||
-            (*option.argument != 0 && word.rfind(Text(option.name) + "=", 0) == 0))
+const Option *option_of(const Program &program, const Text &word) {
+    for (const Option &option : kOptions) {
+        const Text name = option.name ? option.name : program.option;
+        if (word == name || (*option.argument != 0 && word.rfind(name + "=", 0) == 0))
             return &option;
+    }
     return nullptr;
 }
 
 } // namespace
 
-Options parse_options(int *argc, char **argv) {
+Options parse_options(const Program &program, int *argc, char **argv) {
     Options options;
-    options.command = "gfk_bench";
+    options.program = &program;
+    options.preset = program.presets[0].name;
+    options.command = program.name;
     int kept = 1;
     for (int i = 1; i < *argc; i++) {
         const Text word = argv[i];
         options.command += " " + word;
         if (word == "--help") {
-            print_help();
+            print_help(program);
             std::exit(0);
         }
-        const Option *option = option_of(word);
+        const Option *option = option_of(program, word);
         if (option == nullptr) {
             argv[kept++] = argv[i];
             continue;
@@ -205,8 +173,8 @@ Options parse_options(int *argc, char **argv) {
             options.command += " " + value;
         }
         if ((value.empty() && *option->argument != 0) || !option->take(&options, value)) {
-            std::fprintf(stderr, "gfk_bench: %s: \"%s\" is not understood; see --help\n",
-                         option->name, value.c_str());
+            std::fprintf(stderr, "%s: %s: \"%s\" is not understood; see --help\n", program.name,
+                         word.substr(0, equals).c_str(), value.c_str());
             std::exit(2);
         }
         // The folder of --out is left out: where a file was written says nothing, and files are

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line of gfk_bench, beside Google Benchmark's own flags.
+// The command line of a program of the bench, beside Google Benchmark's own flags.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+struct Program;
+
 struct Options {
-    std::string preset = "default"; // or a paper
-    bool paper = false;
+    const Program *program = nullptr;
+    std::string preset;
     // quick: of the preset that a part of quick comes from
     bool full = false, quick = false, list = false, no_sustained = false;
     bool device = true, host = true; // which rows
@@ -25,6 +27,5 @@ struct Options {
     size_t size_or(size_t usual) const { return sizes.empty() ? usual : sizes[0]; }
 };
 
-extern const std::vector<std::string> kPapers; // --paper all: these
 // Takes our flags out of argv. Ends the program where help was asked for, or a flag is wrong.
-Options parse_options(int *argc, char **argv);
+Options parse_options(const Program &program, int *argc, char **argv);

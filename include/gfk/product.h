@@ -32,7 +32,6 @@ typedef enum gfk_engine_family {
 } gfk_engine_family;
 
 /* Labels of an engine, a set of bits. */
-#define GFK_ENGINE_ABLATION 1u           /* there for comparison, never AUTO */
 #define GFK_ENGINE_COMPILES 2u           /* wants gfk_product_desc.compile */
 #define GFK_ENGINE_ADDS_EQUAL_COLUMNS 4u /* adds inputs with equal columns, then multiplies */
 

@@ -15,8 +15,7 @@ extern "C" {
 #endif
 
 /* Labels of a row, a set of bits. */
-#define GFK_LABEL_ABLATION 1u /* reproduces a published step; slower on purpose, never AUTO */
-#define GFK_LABEL_GIANT 2u    /* needs more than 1 GiB of tables or workspace */
+#define GFK_LABEL_GIANT 2u /* needs more than 1 GiB of tables or workspace */
 
 /* One row of the list. Rows are constant and exist in every build. gfk_kernel_available tells why
  * a row cannot run here. */

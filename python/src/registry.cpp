@@ -34,7 +34,6 @@ nb::list kernels(Integer place) {
         made["implementation"] = gfk_implementation_name(k->implementation);
         made["variant"] = k->variant;
         made["parameters"] = k->parameters;
-        made["ablation"] = (k->labels & GFK_LABEL_ABLATION) != 0;
         made["table_bytes"] = k->table_bytes;
         made["workspace_bytes"] = k->workspace_bytes;
         table.append(made);
@@ -53,7 +52,6 @@ nb::list engines(Integer place) {
         nb::dict made = row(e->id, e->w, e->cc_min, e->cc_max, status, reason);
         made["family"] = gfk_engine_family_name(e->family);
         made["method"] = gfk_method_name(e->method);
-        made["ablation"] = (e->labels & GFK_ENGINE_ABLATION) != 0;
         made["compiles"] = (e->labels & GFK_ENGINE_COMPILES) != 0;
         made["adds_equal_columns"] = (e->labels & GFK_ENGINE_ADDS_EQUAL_COLUMNS) != 0;
         table.append(made);

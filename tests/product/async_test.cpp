@@ -202,17 +202,15 @@ TEST_P(ProductHuge, BeyondFourGiB) {
     }
 }
 
-std::vector<Engine> no_ablations() {
+std::vector<Engine> engines_of_the_library() {
     std::vector<Engine> list = engines();
-    list.erase(
-        std::remove_if(list.begin(), list.end(),
-                       [](Engine engine) { return (engine->labels & GFK_ENGINE_ABLATION) != 0; }),
-        list.end());
+    list.erase(std::remove_if(list.begin(), list.end(), [](Engine e) { return is_extra(e); }),
+               list.end());
     return list;
 }
 
 PER_ENGINE(ProductAsync, cuda_engines());
 PER_ENGINE(ProductThreads, engines());
-PER_ENGINE(ProductHuge, no_ablations());
+PER_ENGINE(ProductHuge, engines_of_the_library());
 
 } // namespace

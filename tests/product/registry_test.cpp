@@ -43,7 +43,7 @@ TEST(EngineList, HasEveryCell) {
             unsigned found = 0;
             for (Engine engine : engines())
                 found += engine->family == GFK_ENGINE_PEROP && engine->method == method &&
-                         engine->w == w && !(engine->labels & GFK_ENGINE_ABLATION);
+                         engine->w == w && !is_extra(engine);
             const bool none = giant || method == GFK_METHOD_CARRY_FREE;
             EXPECT_EQ(none ? 0u : 1u, found) << method << " w=" << w;
             count_checked();
@@ -92,7 +92,7 @@ TEST(ProductChoice, AutoFindsOneForEveryShape) {
                             desc.device = place;
                             const Engine engine = chosen(make_field(w), rows, cols, desc);
                             EXPECT_EQ(w, engine->w);
-                            EXPECT_EQ(0u, engine->labels & GFK_ENGINE_ABLATION) << engine->id;
+                            EXPECT_FALSE(is_extra(engine)) << engine->id;
                             EXPECT_TRUE(compile || !(engine->labels & GFK_ENGINE_COMPILES));
                             EXPECT_EQ(place == GFK_CPU, on_host(engine)) << engine->id;
                             EXPECT_OK(gfk_engine_available(engine, place, nullptr));
@@ -175,7 +175,7 @@ TEST(ProductChoice, ByFamilyMethodAndId) {
         const Engine found = chosen(make_field(engine->w), 4, 10, desc);
         EXPECT_EQ(engine->family, found->family);
         EXPECT_EQ(engine->method, found->method);
-        EXPECT_EQ(0u, found->labels & GFK_ENGINE_ABLATION);
+        EXPECT_FALSE(is_extra(found));
         count_checked();
     }
 }

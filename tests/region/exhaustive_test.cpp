@@ -107,6 +107,6 @@ TEST_P(Exhaustive16, AllProducts) {
 }
 
 PER_ROW(Exhaustive16,
-        rows_that([](Row row) { return !on_host(row) && row->w == 16 && !is_ablation(row); }));
+        rows_that([](Row row) { return !on_host(row) && row->w == 16 && !is_extra(row); }));
 
 } // namespace

@@ -61,7 +61,7 @@ TEST_P(Huge, BeyondFourGiB) {
 }
 
 PER_ROW(Huge, rows_that([](Row row) {
-            return !on_host(row) && !is_ablation(row) && !(row->labels & GFK_LABEL_GIANT);
+            return !on_host(row) && !is_extra(row) && !(row->labels & GFK_LABEL_GIANT);
         }));
 
 // ---- host ---------------------------------------------------------------------------------------

@@ -12,6 +12,10 @@ std::string engine_name(const testing::TestParamInfo<Engine> &info);
 inline bool on_host(Engine engine) {
     return gfk_engine_family_on_cpu(engine->family);
 }
+// An engine of GFK_EXTRA_ENGINES, which is no part of the library.
+inline bool is_extra(Engine engine) {
+    return engine->labels >> 31;
+}
 
 #define PER_ENGINE(suite, which)                                                                   \
     GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite);                                          \

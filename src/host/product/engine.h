@@ -131,6 +131,8 @@ struct gfk_product {
 
 /* The list (registry.c). */
 enum { GFK_MOST_ENGINES = 256 };
+/* A label of engines that are no part of the library (GFK_EXTRA_ENGINES): only their ids choose them. */
+#define GFK_ENGINE_EXTRA 0x80000000u
 extern const gfk_engine gfk_engines[];
 const gfk_engine *gfk_engine_of(const gfk_engine_info *info); /* NULL if info is no row */
 /* Can the engine run here? For a number that gfk_device_allows. Sets *device to GFK_CPU for engines

@@ -121,13 +121,13 @@ static void list_engines(search *s) {
     const bool clmad = prefers_clmad(s);
     for (size_t i = 0; clmad && i < gfk_engine_count(); i++)
         if (gfk_engines[i].info.family == GFK_ENGINE_CLMAD &&
-            !(gfk_engines[i].info.labels & GFK_ENGINE_ABLATION))
+            !(gfk_engines[i].info.labels & GFK_ENGINE_EXTRA))
             add(s, &gfk_engines[i]);
     for (size_t i = 0; i < sizeof preferences / sizeof preferences[0]; i++)
         if (prefers(&preferences[i], s))
             add(s, gfk_engine_of(gfk_engine_find(preferences[i].id)));
     for (size_t i = 0; i < gfk_engine_count(); i++) /* some shapes have no preference */
-        if (!(gfk_engines[i].info.labels & GFK_ENGINE_ABLATION))
+        if (!(gfk_engines[i].info.labels & GFK_ENGINE_EXTRA))
             add(s, &gfk_engines[i]);
 }
 

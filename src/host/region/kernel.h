@@ -47,12 +47,14 @@ struct gfk_multiplier {
     gfk_multiplier_info info;
     const gfk_kernel *kernel;
     void *tables;        /* of the field; NULL when info.table_bytes is 0 */
-    void *host_tables;   /* allocated by a create whose multiply passes tables by value, or NULL */
     gfk_barrett barrett; /* of the field, for CARRY_FREE */
     int processors;      /* multiprocessors of the device; 0 for host rows */
     bool on_device;      /* tables are in device memory */
     bool check_pointers;
 };
+
+/* A label of rows that are no part of the library (GFK_EXTRA_KERNELS): only their ids choose them. */
+#define GFK_LABEL_EXTRA 0x80000000u
 
 /* The list, in registry.c. */
 extern const gfk_kernel gfk_kernels[];
@@ -63,8 +65,8 @@ gfk_status gfk_kernel_check(const gfk_kernel *kernel, int requested, int *device
                             const char **reason);
 
 /* The functions that kernels.def names. Each CUDA row has one more, which registry.c declares. */
-gfk_create_fn gfk_create_products, gfk_create_log, gfk_create_log_even, gfk_create_log_double,
-    gfk_create_log_zero, gfk_create_reductions, gfk_create_split_8_8, gfk_create_log_device;
+gfk_create_fn gfk_create_products, gfk_create_log, gfk_create_log_even, gfk_create_reductions,
+    gfk_create_split_8_8, gfk_create_log_device;
 gfk_run_fn gfk_prepare_host, gfk_prepare_device;
 gfk_run_fn gfk_shift_host, gfk_group_host, gfk_bytwo_p_host, gfk_bytwo_b_host, gfk_table_host,
     gfk_log_host, gfk_split_host, gfk_split_8_8_host, gfk_carry_free_host;

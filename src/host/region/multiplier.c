@@ -106,12 +106,12 @@ static void consider(search *s, const gfk_kernel_info *row) {
     }
 }
 
-/* The rows without the label ablation, or with it: optimized rows first, host rows last. */
-static void consider_others(search *s, unsigned ablation) {
+/* Optimized rows first, host rows last. */
+static void consider_others(search *s) {
     for (int i = GFK_IMPLEMENTATION_OPT; i >= GFK_IMPLEMENTATION_HOST; i--)
         for (size_t row = 0; row < gfk_kernel_count(); row++) {
             const gfk_kernel_info *info = gfk_kernel_at(row);
-            if ((int)info->implementation == i && (info->labels & GFK_LABEL_ABLATION) == ablation)
+            if ((int)info->implementation == i && !(info->labels & GFK_LABEL_EXTRA))
                 consider(s, info);
         }
 }
@@ -126,12 +126,9 @@ static void search_rows(search *s) {
     for (size_t i = 0; i < sizeof preferences / sizeof preferences[0]; i++)
         if (preferences[i].w == s->field->w)
             consider(s, gfk_kernel_find(preferences[i].id));
-    /* Then the rows without a preference: giants, rows that no result has yet, rows with other
-     * parameters than the default, and ablations, but these only for a caller that asks for
-     * parameters. */
-    consider_others(s, 0);
-    if (s->desc->arg1 != 0 || s->desc->arg2 != 0)
-        consider_others(s, GFK_LABEL_ABLATION);
+    /* Then the rows without a preference: giants, rows that no result has yet, and rows with other
+     * parameters than the default. */
+    consider_others(s);
 }
 
 static gfk_status resolve(const gfk_field *field, const gfk_multiplier_desc *desc,
@@ -214,6 +211,5 @@ void gfk_multiplier_destroy(gfk_multiplier_t multiplier) {
         gfk_device_free(multiplier->info.device, multiplier->tables);
     else
         free(multiplier->tables);
-    free(multiplier->host_tables);
     free(multiplier);
 }

@@ -82,30 +82,6 @@ static void fill_log_even(const gfk_multiplier_info *info, void *tables) {
 }
 CREATE(gfk_create_log_even, fill_log_even)
 
-/* LOG w=8, doubled: 256 logarithms, then 512 antilogarithms, so that the sum of two logarithms
- * needs no reduction modulo 255. */
-static void fill_log_double(const gfk_multiplier_info *info, void *tables) {
-    unsigned char *log = tables, *antilog = log + 256;
-    fill_log(info, tables);
-    memcpy(antilog + 255, antilog, 255);
-    antilog[510] = antilog[511] = 0; /* no sum of two logarithms is so large */
-}
-CREATE(gfk_create_log_double, fill_log_double)
-
-/* LOG w=8, extended: 256 logarithms of 16 bits with log[0] = 510, then 1024 antilogarithms, which
- * are 0 from 509 on. So a zero factor needs no branch: the largest sum is 510 + 510 = 1020. */
-static void fill_log_zero(const gfk_multiplier_info *info, void *tables) {
-    unsigned char plain[512];
-    uint16_t *log = tables;
-    unsigned char *antilog = (unsigned char *)tables + 512;
-    fill_log(info, plain);
-    for (unsigned x = 0; x < 256; x++)
-        log[x] = x == 0 ? 510 : plain[x];
-    for (unsigned i = 0; i < 1024; i++)
-        antilog[i] = i < 509 ? plain[256 + i % 255] : 0;
-}
-CREATE(gfk_create_log_zero, fill_log_zero)
-
 /* GROUP: the reduction of the gr bits above x^(w-1). Entry i is i * x^w and has 32 bits. */
 static void fill_reductions(const gfk_multiplier_info *info, void *tables) {
     const gfk_field *field = &info->field;

@@ -25,7 +25,7 @@ constexpr unsigned PEROP_SHARED_WORDS = 48 * 1024 / 4; /* what every device has 
 template <int W, int Bytes = 16>
 struct PeropOp {
     static constexpr int w = W;
-    static constexpr int bytes = Bytes;       /* of a region, that a thread takes: 16, 4 or 1 */
+    static constexpr int bytes = Bytes; /* of a region, that a thread takes */
     static constexpr int n = (Bytes + 3) / 4; /* words that hold these bytes */
     static constexpr int sums = n;            /* words that hold the sum of an output */
     static constexpr int words = 1;           /* words of a coefficient's data */
@@ -202,8 +202,8 @@ void fill_entries(Entry *entry, const uint32_t *basis, unsigned bits) {
     }
 }
 
-/* Bits of a kernel's place among its engine's rows (shapes.def). Engines with fewer than 16 bytes
- * per thread have the first two rows, whatever the alignment. */
+/* Bits of a kernel's place among its engine's rows (shapes.def). An Op with fewer than 16 bytes
+ * per thread has two kernels, for all alignments. */
 constexpr unsigned PEROP_IS_MANY = 1, PEROP_IS_UNALIGNED = 2;
 
 template <class Op>

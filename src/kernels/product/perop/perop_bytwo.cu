@@ -7,8 +7,8 @@
 namespace {
 
 /* What both share: a coefficient's data is the coefficient. */
-template <int W, int Bytes>
-struct Bytwo : gfk::PeropOp<W, Bytes> {
+template <int W>
+struct Bytwo : gfk::PeropOp<W> {
     struct Params {
         uint32_t polynomial; /* without its leading term, in every symbol of a word */
     };
@@ -21,8 +21,8 @@ struct Bytwo : gfk::PeropOp<W, Bytes> {
 };
 
 template <int W>
-struct BytwoP : Bytwo<W, 16> {
-    using Base = Bytwo<W, 16>;
+struct BytwoP : Bytwo<W> {
+    using Base = Bytwo<W>;
     using Base::n, Base::sums;
     __device__ BytwoP(const typename Base::Params &params, const uint32_t *) : Base(params) {}
 
@@ -57,9 +57,9 @@ struct BytwoP : Bytwo<W, 16> {
     }
 };
 
-template <int W, int Bytes = 16>
-struct BytwoB : Bytwo<W, Bytes> {
-    using Base = Bytwo<W, Bytes>;
+template <int W>
+struct BytwoB : Bytwo<W> {
+    using Base = Bytwo<W>;
     using Base::n, Base::sums;
     __device__ BytwoB(const typename Base::Params &params, const uint32_t *) : Base(params) {}
 
@@ -99,7 +99,5 @@ GFK_PEROP_ENGINE(bytwo_p_w8, BytwoP<8>)
 GFK_PEROP_ENGINE(bytwo_p_w16, BytwoP<16>)
 GFK_PEROP_ENGINE(bytwo_p_w32, BytwoP<32>)
 GFK_PEROP_ENGINE(bytwo_b_w8, BytwoB<8>)
-GFK_PEROP_ENGINE(bytwo_b_w8_4, BytwoB<8, 4>)
-GFK_PEROP_ENGINE(bytwo_b_w8_1, BytwoB<8, 1>)
 GFK_PEROP_ENGINE(bytwo_b_w16, BytwoB<16>)
 GFK_PEROP_ENGINE(bytwo_b_w32, BytwoB<32>)

@@ -19,10 +19,7 @@ void fill_logarithms(const gfk_field *field, uint16_t *log, Entry *power) {
     }
 }
 
-template <int Bytes = 16>
-struct Log8 : gfk::PeropOp<8, Bytes> {
-    using Base = gfk::PeropOp<8, Bytes>;
-    using Base::n, Base::sums;
+struct Log8 : gfk::PeropOp<8> {
     struct Tables {
         uint16_t log[256];
         uint8_t antilog[1024];
@@ -41,29 +38,23 @@ struct Log8 : gfk::PeropOp<8, Bytes> {
     static void fill(const gfk_field *, const uint32_t *tables, uint32_t c, uint32_t *word) {
         *word = ((const Tables *)tables)->log[c];
     }
-    __device__ Log8(const typename Base::Params &, const uint32_t *field)
-        : t(*(const Tables *)field) {}
+    __device__ Log8(const Params &, const uint32_t *field) : t(*(const Tables *)field) {}
 
     __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[n],
                         uint32_t (&sum)[gfk::PEROP_OUTPUTS][sums]) const {
-        constexpr int symbols = Bytes == 1 ? 1 : 4;
 #pragma unroll
         for (int i = 0; i < n; i++) {
-            uint32_t log[symbols];
+            uint32_t log[4];
 #pragma unroll
-            for (int k = 0; k < symbols; k++)
+            for (int k = 0; k < 4; k++)
                 log[k] = t.log[x[i] >> (8 * k) & 255];
 #pragma unroll
             for (unsigned j = 0; j < gfk::PEROP_OUTPUTS; j++) {
                 if (j >= outputs)
                     break;
                 const uint8_t *window = t.antilog + coefficients[j];
-                if constexpr (Bytes == 1)
-                    sum[j][i] ^= window[log[0]];
-                else
-                    sum[j][i] ^=
-                        gfk::prmt(gfk::prmt(window[log[0]], window[log[1]], 0x0040),
-                                  gfk::prmt(window[log[2]], window[log[3]], 0x0040), 0x5410);
+                sum[j][i] ^= gfk::prmt(gfk::prmt(window[log[0]], window[log[1]], 0x0040),
+                                       gfk::prmt(window[log[2]], window[log[3]], 0x0040), 0x5410);
             }
         }
     }
@@ -119,7 +110,5 @@ struct Log16 : gfk::PeropOp<16> {
 
 } // namespace
 
-GFK_PEROP_ENGINE(log_w8, Log8<>)
-GFK_PEROP_ENGINE(log_w8_4, Log8<4>)
-GFK_PEROP_ENGINE(log_w8_1, Log8<1>)
+GFK_PEROP_ENGINE(log_w8, Log8)
 GFK_PEROP_ENGINE(log_w16, Log16)

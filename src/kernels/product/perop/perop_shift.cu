@@ -14,8 +14,8 @@ struct ShiftParams {
 };
 
 /* What the widths share: a coefficient's data is the coefficient. */
-template <int W, int Bytes = 16>
-struct ShiftOp : gfk::PeropOp<W, Bytes> {
+template <int W>
+struct ShiftOp : gfk::PeropOp<W> {
     using Params = ShiftParams;
     const Params &p;
 
@@ -42,11 +42,11 @@ __device__ inline uint32_t take_bit(uint32_t &bits) {
 }
 
 /* w=8 and 16: a symbol has twice its width in a register, two lanes or one. */
-template <int W, int Bytes = 16>
-struct Shift : ShiftOp<W, Bytes> {
-    using Base = ShiftOp<W, Bytes>;
+template <int W>
+struct Shift : ShiftOp<W> {
+    using Base = ShiftOp<W>;
     using Base::n;
-    static constexpr int sums = Bytes == 1 ? 1 : Bytes / 2;
+    static constexpr int sums = 2 * n;
 
     __device__ Shift(const ShiftParams &params, const uint32_t *) : Base(params) {}
 
@@ -76,7 +76,7 @@ struct Shift : ShiftOp<W, Bytes> {
         uint32_t high[n];
 #pragma unroll
         for (int i = 0; i < n; i++) {
-            const uint32_t first = sum[2 * i], second = Bytes == 1 ? 0 : sum[(2 * i + 1) % sums];
+            const uint32_t first = sum[2 * i], second = sum[2 * i + 1];
             high[i] = gfk::prmt(first, second, W == 8 ? 0x7531 : 0x7632);
             y[i] = gfk::prmt(first, second, W == 8 ? 0x6420 : 0x5410);
         }
@@ -121,7 +121,5 @@ struct Shift32 : ShiftOp<32> {
 } // namespace
 
 GFK_PEROP_ENGINE(shift_w8, Shift<8>)
-GFK_PEROP_ENGINE(shift_w8_4, Shift<8, 4>)
-GFK_PEROP_ENGINE(shift_w8_1, Shift<8, 1>)
 GFK_PEROP_ENGINE(shift_w16, Shift<16>)
 GFK_PEROP_ENGINE(shift_w32, Shift32)

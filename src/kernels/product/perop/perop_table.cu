@@ -5,9 +5,9 @@
 
 namespace {
 
-template <int W, class Entry, int Bytes = 16>
-struct Table : gfk::PeropOp<W, Bytes> {
-    using Base = gfk::PeropOp<W, Bytes>;
+template <int W, class Entry>
+struct Table : gfk::PeropOp<W> {
+    using Base = gfk::PeropOp<W>;
     using Base::n, Base::sums;
     static constexpr int words = (1 << W) * sizeof(Entry) / 4;
     static constexpr bool staged = W == 8;
@@ -21,9 +21,7 @@ struct Table : gfk::PeropOp<W, Bytes> {
 
     /* The products of a word's symbols, in a word. */
     __device__ static uint32_t product(const Entry *row, uint32_t x) {
-        if constexpr (Bytes == 1)
-            return row[x];
-        else if constexpr (W == 8)
+        if constexpr (W == 8)
             return gfk::prmt(gfk::prmt(row[x & 255], row[x >> 8 & 255], 0x0040),
                              gfk::prmt(row[x >> 16 & 255], row[x >> 24], 0x0040), 0x5410);
         else
@@ -42,13 +40,8 @@ struct Table : gfk::PeropOp<W, Bytes> {
         }
     }
 };
-template <int Bytes = 16>
-using Table8 = Table<8, uint8_t, Bytes>;
-using Table16 = Table<16, uint16_t>;
 
 } // namespace
 
-GFK_PEROP_ENGINE(table_w8, Table8<>)
-GFK_PEROP_ENGINE(table_w8_4, Table8<4>)
-GFK_PEROP_ENGINE(table_w8_1, Table8<1>)
-GFK_PEROP_ENGINE(table_w16, Table16)
+GFK_PEROP_ENGINE(table_w8, Table<8, uint8_t>)
+GFK_PEROP_ENGINE(table_w16, Table<16, uint16_t>)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BYTWO_p and BYTWO_b, one symbol per thread: the naive rows, and published steps. */
+/* BYTWO_p and BYTWO_b, one symbol per thread: the naive rows. */
 #include "kernels/region/walk_symbols.cuh"
 
 namespace {
@@ -52,33 +52,6 @@ struct BytwoB : Bytwo {
     }
 };
 
-/* BYTWO_p by the GF GPU report's two ways to avoid the branch on the product's top bit.
- *
- * Sign false: a multiplication of the polynomial by the top bit. In the report w=8 and w=16 got
- * slower, w=32 did not change.
- * Sign true: a mask, which is the product's sign, shifted through all its bits. In the report w=16
- * was as fast as with the branch, w=8 and w=32 did not change. */
-template <int W, bool Sign>
-struct BytwoMask : Bytwo {
-    using Bytwo::Bytwo;
-    static constexpr int w = W;
-    using Signed = std::make_signed_t<gfk::Symbol<W>>;
-
-    __device__ uint32_t operator()(uint32_t x) const {
-        gfk::Symbol<W> product = 0;
-        for (int i = W - 1; i >= 0; i--) {
-            if constexpr (Sign)
-                product =
-                    (gfk::Symbol<W>)(product << 1 ^ (polynomial & ((Signed)product >> (W - 1))));
-            else
-                product = (gfk::Symbol<W>)(product << 1 ^ polynomial * (product >> (W - 1)));
-            if (c >> i & 1)
-                product ^= (gfk::Symbol<W>)x;
-        }
-        return product;
-    }
-};
-
 } // namespace
 
 GFK_REGION_ROW(bytwo_p_w8_naive, launch_naive<BytwoP<8>>)
@@ -88,11 +61,3 @@ GFK_REGION_ROW(bytwo_p_w32_naive, launch_naive<BytwoP<32>>)
 GFK_REGION_ROW(bytwo_b_w8_naive, launch_naive<BytwoB<8>>)
 GFK_REGION_ROW(bytwo_b_w16_naive, launch_naive<BytwoB<16>>)
 GFK_REGION_ROW(bytwo_b_w32_naive, launch_naive<BytwoB<32>>)
-
-GFK_REGION_ROW(bytwo_p_w8_naive_mulmask, launch_naive<BytwoMask<8, false>>)
-GFK_REGION_ROW(bytwo_p_w16_naive_mulmask, launch_naive<BytwoMask<16, false>>)
-GFK_REGION_ROW(bytwo_p_w32_naive_mulmask, launch_naive<BytwoMask<32, false>>)
-
-GFK_REGION_ROW(bytwo_p_w8_naive_signmask, launch_naive<BytwoMask<8, true>>)
-GFK_REGION_ROW(bytwo_p_w16_naive_signmask, launch_naive<BytwoMask<16, true>>)
-GFK_REGION_ROW(bytwo_p_w32_naive_signmask, launch_naive<BytwoMask<32, true>>)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GROUP, one symbol per thread: the naive rows, and a published step. The multiples of c come from
+/* GROUP, one symbol per thread: the naive rows. The multiples of c come from
  * the workspace, the reductions from the field's tables. */
 #include "kernels/region/walk_symbols.cuh"
 
@@ -36,42 +36,8 @@ struct Group : GroupTables {
     }
 };
 
-/* GROUP 4 4, the optimized form of the GF GPU report. Sixteen threads of each block of 512 copy the
- * two tables of 16 entries to shared memory. */
-template <int W>
-struct GroupShared : GroupTables {
-    using GroupTables::GroupTables;
-    static constexpr int w = W, threads = 512;
-    using Product = std::conditional_t<W == 32, uint64_t, uint32_t>;
-    struct Shared {
-        uint32_t multiples[16], reductions[16];
-    };
-
-    __device__ void fill(Shared &t) const {
-        const unsigned i = threadIdx.x;
-        if (i < 16) {
-            t.multiples[i] = multiples[i];
-            t.reductions[i] = reductions[i];
-        }
-    }
-    __device__ uint32_t operator()(const Shared &t, uint32_t x) const {
-        Product product = 0;
-        for (int i = W - 4; i >= 0; i -= 4)
-            product = product << 4 ^ t.multiples[x >> i & 15];
-        for (int i = W - 8; i >= 0; i -= 4) {
-            const Product high = product >> (W + i);
-            product ^= high << (W + i) ^ (Product)t.reductions[high] << i;
-        }
-        return (uint32_t)product;
-    }
-};
-
 } // namespace
 
 GFK_REGION_ROW(group_w8_naive, launch_naive<Group<8>>)
 GFK_REGION_ROW(group_w16_naive, launch_naive<Group<16>>)
 GFK_REGION_ROW(group_w32_naive, launch_naive<Group<32>>)
-
-GFK_REGION_ROW(group_w8_opt_shared, launch_naive<GroupShared<8>>)
-GFK_REGION_ROW(group_w16_opt_shared, launch_naive<GroupShared<16>>)
-GFK_REGION_ROW(group_w32_opt_shared, launch_naive<GroupShared<32>>)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SPLIT, one symbol per thread: the naive rows, and a published step. */
+/* SPLIT, one symbol per thread: the naive rows. */
 #include "kernels/region/walk_symbols.cuh"
 
 namespace {
@@ -41,31 +41,6 @@ struct Split88 : gfk::SymbolOp {
     }
 };
 
-/* SPLIT W 4, the optimized form of the GF GPU report. The block copies the tables to shared memory,
- * and the lookups are one chain of XORs. In the report w=32 was nearly twice as fast and w=8
- * slower. */
-template <int W>
-struct SplitShared : Split<W, 4> {
-    using Split<W, 4>::Split;
-    static constexpr int threads = 512;
-    struct Shared {
-        gfk::Symbol<W> part[W / 4][16];
-    };
-
-    __device__ void fill(Shared &t) const {
-        const unsigned i = threadIdx.x;
-        if (i < W / 4 * 16)
-            t.part[i / 16][i % 16] = this->tables[i];
-    }
-    __device__ uint32_t operator()(const Shared &t, uint32_t x) const {
-        uint32_t product = 0;
-#pragma unroll
-        for (int part = 0; part < W / 4; part++)
-            product ^= t.part[part][x >> (4 * part) & 15];
-        return product;
-    }
-};
-
 } // namespace
 
 GFK_REGION_ROW(split_w8_naive, launch_naive<Split<8, 4>>)
@@ -75,7 +50,3 @@ GFK_REGION_ROW(split_w16_naive_8_8, launch_naive<Split88<16>>)
 GFK_REGION_ROW(split_w32_naive, launch_naive<Split<32, 4>>)
 GFK_REGION_ROW(split_w32_naive_8, launch_naive<Split<32, 8>>)
 GFK_REGION_ROW(split_w32_naive_8_8, launch_naive<Split88<32>>)
-
-GFK_REGION_ROW(split_w8_opt_shared, launch_naive<SplitShared<8>>)
-GFK_REGION_ROW(split_w16_opt_shared, launch_naive<SplitShared<16>>)
-GFK_REGION_ROW(split_w32_opt_shared, launch_naive<SplitShared<32>>)

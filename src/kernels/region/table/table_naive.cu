@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TABLE, one symbol per thread: the naive rows, and a published step. */
+/* TABLE, one symbol per thread: the naive rows. */
 #include "kernels/region/walk_symbols.cuh"
 
 namespace {
@@ -17,25 +17,8 @@ struct Table : gfk::SymbolOp {
     __device__ uint32_t operator()(uint32_t x) const { return row[x]; }
 };
 
-/* The optimized form of the GF GPU report. Each block copies the row of c from the field's table to
- * shared memory. */
-struct TableShared : Table<8> {
-    using Table::Table;
-    static constexpr int threads = 512;
-    struct Shared {
-        uint8_t row[256];
-    };
-
-    __device__ void fill(Shared &t) const {
-        if (threadIdx.x < 256)
-            t.row[threadIdx.x] = row[threadIdx.x];
-    }
-    __device__ uint32_t operator()(const Shared &t, uint32_t x) const { return t.row[x]; }
-};
-
 } // namespace
 
 GFK_REGION_ROW(table_w8_naive, launch_naive<Table<8>>)
 GFK_REGION_ROW(table_w16_naive, launch_naive<Table<16>>)
 GFK_REGION_ROW(table_w32_naive, launch_naive<Table<32>>)
-GFK_REGION_ROW(table_w8_opt_shared, launch_naive<TableShared>)

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all programs of the bench do: context, rows, run, tables, exit code.
+#include "program.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <regex>
+
+#include <unistd.h>
+
+#include <benchmark/benchmark.h>
+
+#include "build_info.h"
+#include "cases/cases.h"
+#ifdef HAVE_CUDA
+#include "device.h"
+#endif
+
+namespace {
+
+// Release, and nothing that slows down or checks: else the figures are not this library's.
+std::string unfit_build() {
+    if (std::strcmp(BUILD_TYPE, "Release") != 0)
+        return "this is a " BUILD_TYPE " build, not a Release build";
+    if (std::strlen(BUILD_SANITIZE) != 0)
+        return "this build has sanitizers: " BUILD_SANITIZE;
+    return "";
+}
+
+std::string device_missing() {
+#ifdef HAVE_CUDA
+    return gpu_missing();
+#else
+    return "this build has no CUDA";
+#endif
+}
+
+std::string now_utc() {
+    char text[32];
+    const std::time_t now = std::time(nullptr);
+    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", std::gmtime(&now));
+    return text;
+}
+
+// A name of the record as people write it.
+std::string title_of(std::string name) {
+    for (const auto &[key, title] :
+         {std::pair("gf_complete", "GF-Complete"), std::pair("isa_l", "ISA-L"),
+          std::pair("jerasure", "Jerasure"), std::pair("m4rie", "M4RIE"),
+          std::pair("google_benchmark", "Google Benchmark")})
+        if (name.rfind(key, 0) == 0)
+            name.replace(0, std::strlen(key), title);
+    name = std::regex_replace(name, std::regex("_simd"), " SIMD");
+    std::replace(name.begin(), name.end(), '_', ' ');
+    return name;
+}
+
+std::string host_name() {
+    char name[65] = "";
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+Fields describe(const Options &options) {
+    Fields context;
+#ifdef HAVE_CUDA
+    if (options.device)
+        context = describe_gpu();
+#endif
+    context.add(options.program->option + 2, options.preset, "commit", BUILD_COMMIT,
+                "date_utc", now_utc(), "command", options.command, "gfk_version",
+                std::to_string(gfk_version()), "build_type", BUILD_TYPE, "compiler", BUILD_COMPILER,
+                "compiler_flags", BUILD_FLAGS, "cuda_compiler", BUILD_CUDA, "host_name",
+                host_name(), "cpu", cpu_model(), "cpu_cores", std::to_string(cpu_cores()),
+                "gf_complete", BUILD_GFCOMPLETE, "google_benchmark", BUILD_BENCHMARK, "seed",
+                std::to_string(options.seed));
+    context.add(baseline_facts());
+    context.add("unfit", given(unfit_build()), "against", given(options.against));
+    return context;
+}
+
+// Rows of the list that cannot run here, by reason.
+void print_absent(const Program &program) {
+    std::map<std::string, int> reasons;
+    for (size_t i = 0; i < gfk_kernel_count(); i++) {
+        const char *reason = nullptr;
+        if (gfk_kernel_available(gfk_kernel_at(i), GFK_CURRENT_DEVICE, &reason) !=
+            GFK_STATUS_SUCCESS)
+            reasons[reason ? reason : "unknown"]++;
+    }
+    for (const auto &[reason, count] : reasons)
+        std::fprintf(stderr, "%s: %d rows are absent: %s\n", program.name, count, reason.c_str());
+}
+
+void loud(const std::string &what, const std::string &why) {
+    if (why.empty())
+        return;
+    const std::string line(72, '!');
+    std::fflush(stdout);
+    std::fprintf(stderr, "\n%s\n!!! %s: %s\n%s\n\n", line.c_str(), what.c_str(), why.c_str(),
+                 line.c_str());
+}
+
+Rows rows_of(const Program &program, const Options &options) {
+    Rows rows = program.rows(options);
+    select_rows(options, &rows);
+    return rows;
+}
+
+} // namespace
+
+int run_program(const Program &program, int argc, char **argv) {
+    const auto refuse = [&](const std::string &why) {
+        std::fprintf(stderr, "%s: %s\n", program.name, why.c_str());
+        return 2;
+    };
+    Options options = parse_options(program, &argc, argv);
+    benchmark::Initialize(&argc, argv); // takes the rest of the command line
+    if (benchmark::ReportUnrecognizedArguments(argc, argv))
+        return 2;
+    if (options.cores != 0 && !limit_cpu_cores(options.cores))
+        return refuse("there are no " + std::to_string(options.cores) + " cores");
+    if (!options.against.empty()) {
+        const std::string refused = open_other_library(options.against);
+        if (!refused.empty())
+            return refuse(refused);
+    }
+    const std::string missing = options.device ? device_missing() : "";
+    if (!missing.empty()) {
+        std::fprintf(stderr, "%s: no GPU rows: %s\n", program.name, missing.c_str());
+        options.device = false;
+    }
+    if (options.list) {
+        const std::vector<std::string> names = filtered_names(rows_of(program, options));
+        for (const std::string &name : names)
+            std::puts(name.c_str());
+        return names.empty() ? refuse("no row of this preset can run here and fits the options")
+                             : 0;
+    }
+    loud("NOT FIT FOR MEASUREMENT", unfit_build());
+    if (options.device)
+        print_absent(program);
+    Fields context = describe(options);
+#ifdef HAVE_CUDA
+    if (options.device && options.is("card"))
+        take_any_clock();
+    if (options.device && options.against.empty())
+        context.set("void",
+                    given(void_reason(program.has_products(options))));
+#endif
+    for (const auto &[name, value] : context.all())
+        std::printf("%-26s %s\n", title_of(name).c_str(), context.text(name).c_str());
+    loud("THIS RUN IS VOID", context.text("void"));
+    const size_t count = run_rows(options, context, rows_of(program, options));
+    print_summary(options);
+    std::printf("\n%s\n", seconds_by_phase().c_str());
+    if (!options.out.empty() && count != 0)
+        std::printf("wrote %s\n", options.out.c_str());
+    if (options.is("card") && count != 0)
+        std::printf("\n%s\nPlease send the lines from \"###\" on as an issue to the tracker of "
+                    "gf-kernels.\n",
+                    card_text(context, results()).c_str());
+    loud("THIS RUN IS VOID", context.text("void"));
+    loud("NOT FIT FOR MEASUREMENT", unfit_build());
+    benchmark::Shutdown();
+    std::fflush(stdout);
+    if (count == 0)
+        refuse("no row of this preset can run here and fits the options");
+    bool failed = count == 0;
+    for (const Result &r : results())
+        if (r.fields.text("state") == "failed") {
+            failed = true;
+            std::fprintf(stderr, "%s: %s: %s\n", program.name, r.name.c_str(),
+                         r.fields.text("reason").c_str());
+        }
+    return failed ? 1 : 0;
+}
