@@ -30,9 +30,8 @@ const std::vector<Program::Preset> kPresets = {
 void add_preset(const Options &options, Rows *rows) {
     add_host_rows(options, rows);
 #ifdef HAVE_CUDA
-    for (auto *add :
-         {add_rs_rows, add_product_rows, add_matrix_rows, add_giant_rows, add_region_rows,
-          add_region_call_rows, add_rlnc_rows, add_energy_rows})
+    for (auto *add : {add_rs_rows, add_product_rows, add_matrix_rows, add_giant_rows,
+                      add_region_rows, add_region_call_rows, add_rlnc_rows, add_energy_rows})
         if (options.device)
             add(options, rows);
 #endif

@@ -16,15 +16,11 @@ void add_matrix_rows(const Options &options, Rows *rows);
 void add_matrix_cpu_rows(const Options &options, Rows *rows);
 void add_product_cpu_rows(const Options &options, Rows *rows);
 void add_rlnc_cpu_rows(const Options &options, Rows *rows);
-void add_rlnc_split_rows(const Options &options, Rows *rows); // shares of both processors
 void add_rs_rows(const Options &options, Rows *rows);
-void add_row_split_rows(const Options &options, Rows *rows);
 void add_rs_create_rows(const Options &options, Rows *rows);
 void add_host_rows(const Options &options, Rows *rows);
-void add_probe_rows(const Options &options, Rows *rows); // variants that papers compare
 void add_energy_rows(const Options &options, Rows *rows);
 void add_rlnc_rows(const Options &options, Rows *rows);
-int run_managed_probe(const char *region_bytes); // see probes/managed.cpp; an exit code
 
 Fields baseline_facts(); // versions and instruction sets of the libraries that rows stand beside
 
@@ -44,7 +40,9 @@ struct RegionCase {
     std::vector<uint32_t> constant_list(uint64_t seed) const;
 };
 std::vector<RegionCase> region_cases(const Options &options); // on a device, without giants
-Row region_row(const RegionCase &c);                          // name, facts, bytes
+void region_rows(const std::vector<RegionCase> &cases, const Options &options, Rows *rows);
+void giant_rows(const Options &options, Rows *rows);
+Row region_row(const RegionCase &c); // name, facts, bytes
 Fields kernel_facts(const gfk_kernel_info *kernel);
 // Bytes of a multiplier, and its time of set-up: that of the workspaces, or of the tables.
 Fields multiplier_facts(const Multiplier &m, const gfk_kernel_info *kernel,
@@ -65,13 +63,13 @@ inline bool located_everywhere(const gfk_rs_verdict &verdict, const std::vector<
 bool is_best(const gfk_kernel_info *kernel); // the fastest of its width: AUTO takes it
 bool runs_here(const gfk_kernel_info *kernel);
 bool is_giant(const gfk_kernel_info *kernel);
+bool plain(const gfk_kernel_info *kernel);     // on a device, runs here, has no label
+bool optimized(const gfk_kernel_info *kernel); // of these
 
 // The random constants of a width: 2 and above, the same in every run with this seed.
 std::vector<uint32_t> random_constants(unsigned w, size_t count, uint64_t seed);
 
 const std::vector<size_t> &default_sizes();
-inline constexpr size_t kS2Bytes = 50000000; // the published test case
-inline constexpr uint32_t kS2Constant = 128;
 
 // ---- products --------------------------------------------------------------------------------
 enum class Way {
@@ -102,8 +100,9 @@ struct ProductCase {
     std::string ceiling_name() const;
 };
 std::vector<ProductCase> product_cases(const Options &options); // on a device
-Row product_row(const ProductCase &c, uint64_t seed);           // without its ceiling
-const std::vector<Shape> &few_shapes(); // of quick, of small regions, and of the CPU
+void product_rows(const std::vector<ProductCase> &cases, const Options &options, Rows *rows);
+Row product_row(const ProductCase &c, uint64_t seed); // without its ceiling
+const std::vector<Shape> &few_shapes();               // of quick, of small regions, and of the CPU
 
 // rows x cols elements, row by row. The random ones are neither 0 nor 1 and the same in every run
 // with this seed.
@@ -120,11 +119,11 @@ gfk_status make_product(const Library &library, const Shape &shape,
                         const std::vector<uint32_t> &matrix, const gfk_product_desc &desc,
                         Object<gfk_product_t> *product, size_t *workspace_bytes, Fields *facts);
 double product_moved(const Shape &shape, gfk_accumulate mode); // bytes of traffic per byte of data
-// The engines on the device that can run here and take this shape; no ablations, and of the perop
-// engines only SPLIT.
+// The engines on the device that can run here and take this shape; of the perop engines only SPLIT.
 std::vector<std::string> contenders(const Shape &shape);
-std::vector<Shape> rs_sweep_shapes(const Options &options); // of rs-sweep, and of paper gibraltar
+std::vector<std::string> perop_engines(const Shape &shape);
+std::vector<Shape> rs_sweep_shapes(const Options &options);
 
 double product_rate(const Shape &shape); // bytes of data per second of AUTO's engine on the device
-// Adds the rows of set-up before the first byte: of preset product-small and paper gibraltar.
+// Adds the rows of set-up before the first byte.
 void add_product_create_rows(const Options &options, Rows *rows);

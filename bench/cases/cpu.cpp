@@ -206,51 +206,6 @@ Row cpu_row(const CpuCase &c, const std::string &id, const std::string &rest, si
     return row;
 }
 
-// sweep: buffers of 1 MiB where --sizes says no other, all cores. A decoder is an encoder with
-// another matrix, so these rows stand for both.
-void add_product(Rows *rows, const gfk_engine_info *engine, const coder *other, const Shape &shape,
-                 size_t data, unsigned threads, uint64_t seed, bool sweep = false) {
-    CpuCase c = {
-        engine, other, shape, data / shape.k / 512 * 512, threads, matrix_of(shape, false, seed)};
-    const bool cold = c.region * shape.k >= kCold;
-    c.longest_pass = sweep ? kLongestPass : 0;
-    std::string id = engine ? engine->id : other->library->name;
-    if (other != nullptr && other->library->version == nullptr) // GF-Complete has all widths
-        id += "_w" + std::to_string(shape.w);
-    Row row =
-        cpu_row(c, id,
-                shape_text(shape) + "/" + size_text(data) + "/set/" + (cold ? "cold" : "hot") +
-                    "/threads=" + std::to_string(threads) + (sweep ? "/sweep" : ""),
-                data);
-    row.facts.add("k", shape.k, "m", shape.m, "cold", cold, "matrix", "random", "region_bytes",
-                  c.region, "sweep", when(sweep, true));
-    row.passes = sweep || (other != nullptr && threads == 1) ? 3 : 5; // seconds a pass on one core
-    rows->push_back(row);
-}
-
-// data: over all threads; 0: kPerThread each. Slow methods take less. constant: 0 for a random one.
-void add_region(Rows *rows, const coder *other, unsigned threads, size_t data, uint32_t constant,
-                uint64_t seed) {
-    CpuCase c = {nullptr, other, {other->w, 1, 1}, data ? data : kPerThread * threads, threads, {}};
-    c.matrix = {constant ? constant : random_constants(other->w, 1, seed)[0]};
-    c.longest_pass = kLongestPass;
-    Row row = cpu_row(c, "gf_complete_w" + std::to_string(other->w) + "_" + other->variant,
-                      size_text(c.region) + "/threads=" + std::to_string(threads) +
-                          (constant ? "/c=" + std::to_string(constant) : ""),
-                      c.region);
-    row.facts.add("operation", "multiply", "method", other->method, "variant", other->variant,
-                  "cold", true, "constants", constant ? "fixed" : "rotating", "constant_count", 1,
-                  "constant", when(constant != 0, constant));
-    row.passes = data ? 3 : 5;
-    row.missing = [=] {
-        void *object = other->library->create(other, 1, 1, c.matrix.data());
-        if (object != nullptr)
-            other->library->destroy(object);
-        return std::string(object ? "" : "GF-Complete does not offer it");
-    };
-    rows->push_back(row);
-}
-
 // ---- what making a code and a decode matrix takes on one core --------------------------------
 struct CodeCreate : Work {
     CodeCreate(const Library &library, const Shape &shape, bool decoder)
@@ -372,13 +327,6 @@ struct CpuLocate : Work {
     uint32_t differs_ = 0;
 };
 
-template <class Use>
-void for_coders(bool gf_complete, Use use) {
-    for (const coder *c = coders; c->library != nullptr; c++)
-        if ((c->variant != nullptr) == gf_complete)
-            use(c);
-}
-
 } // namespace
 
 // ---- shared with calls on host memory --------------------------------------------------------
@@ -447,13 +395,52 @@ bool Ends::match(const Regions &out) const {
 }
 
 // ---- rows ------------------------------------------------------------------------------------
-void add_region_cpu_rows(const Options &options, Rows *rows) {
+void add_cpu_product(Rows *rows, const gfk_engine_info *engine, const coder *other,
+                     const Shape &shape, size_t data, unsigned threads, uint64_t seed, bool sweep) {
+    CpuCase c = {
+        engine, other, shape, data / shape.k / 512 * 512, threads, matrix_of(shape, false, seed)};
+    const bool cold = c.region * shape.k >= kCold;
+    c.longest_pass = sweep ? kLongestPass : 0;
+    std::string id = engine ? engine->id : other->library->name;
+    if (other != nullptr && other->library->version == nullptr) // GF-Complete has all widths
+        id += "_w" + std::to_string(shape.w);
+    Row row =
+        cpu_row(c, id,
+                shape_text(shape) + "/" + size_text(data) + "/set/" + (cold ? "cold" : "hot") +
+                    "/threads=" + std::to_string(threads) + (sweep ? "/sweep" : ""),
+                data);
+    row.facts.add("k", shape.k, "m", shape.m, "cold", cold, "matrix", "random", "region_bytes",
+                  c.region, "sweep", when(sweep, true));
+    row.passes = sweep || (other != nullptr && threads == 1) ? 3 : 5; // seconds a pass on one core
+    rows->push_back(row);
+}
+
+// Slow methods take less than data.
+static void add_gf_complete(Rows *rows, const coder *other, unsigned threads, size_t data,
+                            uint32_t constant, uint64_t seed) {
+    CpuCase c = {nullptr, other, {other->w, 1, 1}, data ? data : kPerThread * threads, threads, {}};
+    c.matrix = {constant ? constant : random_constants(other->w, 1, seed)[0]};
+    c.longest_pass = kLongestPass;
+    Row row = cpu_row(c, "gf_complete_w" + std::to_string(other->w) + "_" + other->variant,
+                      size_text(c.region) + "/threads=" + std::to_string(threads) +
+                          (constant ? "/c=" + std::to_string(constant) : ""),
+                      c.region);
+    row.facts.add("operation", "multiply", "method", other->method, "variant", other->variant,
+                  "cold", true, "constants", constant ? "fixed" : "rotating", "constant_count", 1,
+                  "constant", when(constant != 0, constant));
+    row.passes = data ? 3 : 5;
+    row.missing = [=] {
+        void *object = other->library->create(other, 1, 1, c.matrix.data());
+        if (object != nullptr)
+            other->library->destroy(object);
+        return std::string(object ? "" : "GF-Complete does not offer it");
+    };
+    rows->push_back(row);
+}
+
+void region_cpu_rows(const std::vector<size_t> &sizes, const Options &options, Rows *rows) {
     std::map<std::string, double> us_per_byte;
-    const bool paper = options.is("gf-gpu");
-    if (!paper && (!options.is("default") || options.shard != 1))
-        return;
-    const auto &usual = options.quick || paper ? std::vector<size_t>{kMiB} : default_sizes();
-    for (size_t bytes : options.sizes.empty() ? usual : options.sizes)
+    for (size_t bytes : options.sizes.empty() ? sizes : options.sizes)
         for (const gfk_kernel_info *k :
              kernels([](const gfk_kernel_info *k) { return !on_device(k) && !is_giant(k); })) {
             double &rate = us_per_byte[k->id];
@@ -472,6 +459,12 @@ void add_region_cpu_rows(const Options &options, Rows *rows) {
             row.make = makes<CpuRegion>(c, options.seed);
             rows->push_back(row);
         }
+}
+
+void add_region_cpu_rows(const Options &options, Rows *rows) {
+    if (!options.is("default") || options.shard != 1)
+        return;
+    region_cpu_rows(options.quick ? std::vector<size_t>{kMiB} : default_sizes(), options, rows);
     // The library's fastest way to multiply on all cores: a product of one by one.
     for (unsigned w : options.quick ? std::vector<unsigned>{8, 16, 32} : std::vector<unsigned>()) {
         const gfk_field field = field_of(w);
@@ -479,64 +472,57 @@ void add_region_cpu_rows(const Options &options, Rows *rows) {
         gfk_product_info info;
         desc.device = GFK_CPU;
         gfk_check(gfk_product_query(&field, 1, 1, &desc, &info), "gfk_product_query");
-        add_product(rows, info.engine, nullptr, {w, 1, 1}, options.size_or(64 * kMiB), cpu_cores(),
-                    options.seed);
+        add_cpu_product(rows, info.engine, nullptr, {w, 1, 1}, options.size_or(64 * kMiB),
+                        cpu_cores(), options.seed);
     }
 }
 
-void add_product_cpu_rows(const Options &options, Rows *rows) {
-    const unsigned cores = cpu_cores();
-    for (const Shape &shape : rs_sweep_shapes(options)) {
-        const size_t data = options.size_or(shape.k * kMiB);
-        const gfk_engine_info *engine = gfk_engine_find("isal_w8"); // of this library
-        if (options.paper && gfk_engine_available(engine, GFK_CPU, nullptr) == GFK_STATUS_SUCCESS)
-            add_product(rows, engine, nullptr, shape, data, cores, options.seed, true);
+void coder_sweep_rows(const std::vector<Shape> &shapes, const Options &options, Rows *rows) {
+    for (const Shape &shape : shapes)
         for_coders(false, [&](const coder *c) {
             if (c->w == shape.w && c->library->version != nullptr) // not GF-Complete
-                add_product(rows, nullptr, c, shape, data,
-                            c->library->threads == ONE_THREAD ? 1 : cores, options.seed, true);
+                add_cpu_product(rows, nullptr, c, shape, options.size_or(shape.k * kMiB),
+                                c->library->threads == ONE_THREAD ? 1 : cpu_cores(), options.seed,
+                                true);
         });
-    }
-    for (unsigned threads : {1u, cores}) // of the CPU that a paper compares with
-        if (const coder *other = coder_of("isa-l"); options.is("opencl") && other != nullptr)
-            add_product(rows, nullptr, other, {8, 30, 3}, options.size_or(836900000), threads,
-                        options.seed);
-    if (const coder *other = coder_of("jerasure"); options.is("gpu-rscode") && other != nullptr)
-        add_product(rows, nullptr, other, {8, 4, 2}, options.size_or(1600000000), 1, options.seed);
+}
+
+void add_product_cpu_rows(const Options &options, Rows *rows) {
+    coder_sweep_rows(rs_sweep_shapes(options), options, rows);
     if (!options.is("product"))
         return;
+    const unsigned cores = cpu_cores();
     const size_t data = options.size_or(options.quick ? 256 * kMiB : kGiB);
     for (const Shape &shape : few_shapes()) {
         for (size_t i = 0; i < gfk_engine_count(); i++) {
             const gfk_engine_info *engine = gfk_engine_at(i);
             if (engine->w == shape.w && gfk_engine_family_on_cpu(engine->family) &&
                 gfk_engine_available(engine, GFK_CPU, nullptr) == GFK_STATUS_SUCCESS)
-                add_product(rows, engine, nullptr, shape, data, cores, options.seed);
+                add_cpu_product(rows, engine, nullptr, shape, data, cores, options.seed);
         }
         for_coders(false, [&](const coder *c) {
             if (c->w != shape.w)
                 return;
-            add_product(rows, nullptr, c, shape, data, 1, options.seed);
+            add_cpu_product(rows, nullptr, c, shape, data, 1, options.seed);
             if (c->library->threads != ONE_THREAD && cores > 1)
-                add_product(rows, nullptr, c, shape, data, cores, options.seed);
+                add_cpu_product(rows, nullptr, c, shape, data, cores, options.seed);
         });
     }
 }
 
-void add_gf_complete_rows(const Options &options, Rows *rows) {
-    const bool paper = options.is("gf-gpu");
-    if (!paper && (!options.is("default") || options.shard != 1 || !options.sizes.empty()))
-        return;
+void gf_complete_rows(size_t data, uint32_t constant, const Options &options, Rows *rows) {
     std::vector<unsigned> thread_counts = {1};
     if (cpu_cores() > 1)
         thread_counts.push_back(cpu_cores());
     for_coders(true, [&](const coder *c) {
         for (unsigned threads : thread_counts)
-            if (paper)
-                add_region(rows, c, threads, options.size_or(kS2Bytes), kS2Constant, options.seed);
-            else
-                add_region(rows, c, threads, 0, 0, options.seed);
+            add_gf_complete(rows, c, threads, data, constant, options.seed);
     });
+}
+
+void add_gf_complete_rows(const Options &options, Rows *rows) {
+    if (options.is("default") && options.shard == 1 && options.sizes.empty())
+        gf_complete_rows(0, 0, options, rows);
 }
 
 void add_rs_create_rows(const Options &options, Rows *rows) {

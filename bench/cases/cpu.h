@@ -7,6 +7,23 @@
 #include "core/host.h"
 
 const coder *coder_of(const std::string &library); // the first; null if it was not found
+template <class Use>
+void for_coders(bool gf_complete, Use use) {
+    for (const coder *c = coders; c->library != nullptr; c++)
+        if ((c->variant != nullptr) == gf_complete)
+            use(c);
+}
+
+// A product of an engine, or of another library. sweep: a row of many shapes, on caches, in short passes.
+void add_cpu_product(Rows *rows, const gfk_engine_info *engine, const coder *other,
+                     const Shape &shape, size_t data, unsigned threads, uint64_t seed,
+                     bool sweep = false);
+// Of the other libraries with buffers of 1 MiB, unless --sizes says another size, on all cores. A decoder
+// is an encoder with another matrix, so these rows stand for both.
+void coder_sweep_rows(const std::vector<Shape> &shapes, const Options &options, Rows *rows);
+// data: over all threads; 0: what caches do not hold. constant: 0 for a random one.
+void gf_complete_rows(size_t data, uint32_t constant, const Options &options, Rows *rows);
+void region_cpu_rows(const std::vector<size_t> &sizes, const Options &options, Rows *rows);
 gfk_regions list_of(const Regions &regions);
 // Pins this memory, or none, unless it is pinned already.
 void pin(const std::vector<void *> &memory, size_t bytes);

@@ -1,50 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets host and host-streams, and papers' calls on host memory: each pass behind one of what
-// bounds it, so that both see the same machine.
+// The presets host and host-streams: each pass behind one of what bounds it, so that both see the
+// same machine.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <tuple>
 
 #include <unistd.h>
 
 #include "cpu.h"
+#include "host.h"
 #ifdef HAVE_CUDA
 #include "core/device.h"
 #endif
 
 namespace {
 
-constexpr size_t kUnit = 512, kLongest = kGiB; // that ISA-L is given at once
+constexpr size_t kLongest = kGiB; // that ISA-L is given at once
 constexpr uint32_t kConstant = 0x8e;
 
-enum Operation { Encode, Decode, Multiply, Matmul }; // decode: the first m regions of data are lost
 const char *const kOperations[] = {"encode", "decode", "multiply", "matmul"};
-
-struct HostCase {
-    Operation operation;
-    Shape shape;
-    size_t data;
-    gfk_where where = GFK_PAGEABLE;
-    gfk_path path = GFK_PATH_CPU;
-    unsigned streams = 0; // 0: the default
-    size_t devices = 1;   // of the paths with one
-    bool mapped = false;  // no pipeline: the kernel of an encode itself accesses the pinned memory
-
-    size_t region_bytes() const { return data / shape.k / kUnit * kUnit; }
-    const char *memory() const {
-        return mapped ? "mapped" : where == GFK_PINNED ? "pinned" : "pageable";
-    }
-    std::string id() const {
-        return std::string("host_") + kOperations[operation] + "_w" + std::to_string(shape.w);
-    }
-    std::string name() const { // <id>/<k>+<m>/<bytes of data>/<where>/<path>[/...]
-        return id() + "/" + shape_text(shape) + "/" + size_text(data) + "/" + memory() + "/" +
-               gfk_path_name(path) + (streams ? "/streams=" + std::to_string(streams) : "") +
-               (devices > 1 ? "/gpus=" + std::to_string(devices) : "");
-    }
-};
 
 double cpu_seconds() {
     return (double)std::clock() / CLOCKS_PER_SEC;
@@ -81,7 +56,7 @@ struct HostWork : Work {
             pin({buffers.src, buffers.dst}, all);
         data_ = regions_at(buffers.src, k, mix_.bytes);
         parity_ = regions_at(buffers.dst, m, mix_.bytes);
-        const auto lost = (long)(c.operation == Decode ? m : 0);
+        const auto lost = (long)(c.operation == HostCase::Decode ? m : 0);
         for (size_t i = 0; i < (size_t)lost; i++)
             lost_.push_back(i);
         mix_.in.assign(data_.begin() + lost, data_.end());
@@ -96,13 +71,13 @@ struct HostWork : Work {
         const auto [w, k, m] = case_.shape;
         const std::vector<uint32_t> matrix = make_matrix();
         open();
-        if (case_.operation == Decode) {
+        if (case_.operation == HostCase::Decode) {
             GFK_CHECK(encode());
             ends_.take(mix_.out);
         } else {
             ends_.compute(case_.shape, matrix, mix_.in);
         }
-        if (isal_coder_ != nullptr && w == 8 && case_.operation != Matmul)
+        if (isal_coder_ != nullptr && w == 8 && case_.operation != HostCase::Matmul)
             isal_ = isal_coder_->library->create(isal_coder_, (int)k, (int)m, matrix.data());
         poison();
         return call(); // buffers, products, pages
@@ -136,8 +111,8 @@ struct HostWork : Work {
         facts.add("bound", bound_name(), "bound_GBps", bound, "percent_of_bound", percent, "note",
                   note);
 #ifdef HAVE_CUDA
-        if (case_.path == GFK_PATH_GPU && case_.where == GFK_PINNED && case_.operation != Matmul &&
-            case_.streams == 0)
+        if (case_.path == GFK_PATH_GPU && case_.where == GFK_PINNED &&
+            case_.operation != HostCase::Matmul && case_.streams == 0)
             facts.set("kernel_GBps", 1e-9 * product_rate(case_.shape));
         if (case_.path == GFK_PATH_GPU && case_.where == GFK_PAGEABLE)
             facts.set("copies_GBps",
@@ -148,10 +123,10 @@ struct HostWork : Work {
   private:
     std::vector<uint32_t> make_matrix() {
         const auto [w, k, m] = case_.shape;
-        if (case_.operation == Multiply)
+        if (case_.operation == HostCase::Multiply)
             return {kConstant};
         std::vector<uint32_t> matrix(k * m);
-        if (case_.operation == Matmul) {
+        if (case_.operation == HostCase::Matmul) {
             matrix = matrix_of(case_.shape, false, 1);
             elements_ = packed(matrix, w);
             return matrix;
@@ -196,14 +171,14 @@ struct HostWork : Work {
         return library_.gfk_rs_encode_host(pipeline_, code_, &data, &parity, mix_.bytes, &report_);
     }
     gfk_status call() {
-        if (case_.operation == Encode)
+        if (case_.operation == HostCase::Encode)
             return encode();
         const gfk_field field = field_of(case_.shape.w);
-        if (case_.operation == Multiply)
+        if (case_.operation == HostCase::Multiply)
             return library_.gfk_region_multiply_host(pipeline_, &field, kConstant, mix_.in[0],
                                                      mix_.out[0], mix_.bytes, GFK_SET, &report_);
         const gfk_regions data = list_of(data_), parity = list_of(parity_);
-        if (case_.operation == Matmul) {
+        if (case_.operation == HostCase::Matmul) {
             const auto [w, k, m] = case_.shape;
             const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements_.data(), m, k, k);
             return library_.gfk_matmul_host(pipeline_, &field, &a, &data, &parity, mix_.bytes,
@@ -248,13 +223,14 @@ struct HostWork : Work {
     // One pass of ISA-L over the same regions, as many threads. Of a decoder's time the matrix does
     // not matter: it is the encoder's.
     double isal_seconds() {
-        return Team(cpu_cores()).run(mix_.bytes, kUnit, [this](unsigned, size_t from, size_t to) {
-            for (size_t at = from; at < to; at += kLongest) {
-                Regions in = shifted(mix_.in, at), out = shifted(mix_.out, at);
-                isal_coder_->library->encode(isal_, in.data(), out.data(),
-                                             std::min(kLongest, to - at));
-            }
-        });
+        return Team(cpu_cores())
+            .run(mix_.bytes, HostCase::kUnit, [this](unsigned, size_t from, size_t to) {
+                for (size_t at = from; at < to; at += kLongest) {
+                    Regions in = shifted(mix_.in, at), out = shifted(mix_.out, at);
+                    isal_coder_->library->encode(isal_, in.data(), out.data(),
+                                                 std::min(kLongest, to - at));
+                }
+            });
     }
     // What the threads that copy for the devices could do without any device: they copy the inputs
     // to buffers that stay in their caches, and as much from there to the outputs.
@@ -264,21 +240,23 @@ struct HostWork : Work {
         std::vector<std::vector<unsigned char>> buffers(threads);
         for (auto &buffer : buffers)
             buffer.assign(kBuffer, 1);
-        return Team(threads).run(mix_.bytes, kUnit, [&](unsigned thread, size_t from, size_t to) {
-            size_t place = 0;
-            const auto copy = [&](const Regions &regions, size_t at, bool back) {
-                for (unsigned char *region : regions) {
-                    unsigned char *buffer = buffers[thread].data() + place;
-                    const size_t length = std::min(kPart, to - at);
-                    std::memcpy(back ? region + at : buffer, back ? buffer : region + at, length);
-                    place = (place + kPart) % kBuffer;
+        return Team(threads).run(
+            mix_.bytes, HostCase::kUnit, [&](unsigned thread, size_t from, size_t to) {
+                size_t place = 0;
+                const auto copy = [&](const Regions &regions, size_t at, bool back) {
+                    for (unsigned char *region : regions) {
+                        unsigned char *buffer = buffers[thread].data() + place;
+                        const size_t length = std::min(kPart, to - at);
+                        std::memcpy(back ? region + at : buffer, back ? buffer : region + at,
+                                    length);
+                        place = (place + kPart) % kBuffer;
+                    }
+                };
+                for (size_t at = from; at < to; at += kPart) {
+                    copy(mix_.in, at, false);
+                    copy(mix_.out, at, true);
                 }
-            };
-            for (size_t at = from; at < to; at += kPart) {
-                copy(mix_.in, at, false);
-                copy(mix_.out, at, true);
-            }
-        });
+            });
     }
     // AUTO goes for the best of the others, as far as their rows were measured, and BOTH for the
     // better of GPU and CPU.
@@ -323,7 +301,7 @@ struct HostWork : Work {
 };
 
 Row host_row(const HostCase &c) {
-    const bool device = c.path != GFK_PATH_CPU, decode = c.operation == Decode;
+    const bool device = c.path != GFK_PATH_CPU, decode = c.operation == HostCase::Decode;
     Row row(c.name(),
             shape_facts("host", kOperations[c.operation], device ? "gpu" : "cpu", c.id(), c.shape));
     row.facts.add("memory", c.memory(), "path", gfk_path_name(c.path), "threads", cpu_cores(),
@@ -333,9 +311,9 @@ Row host_row(const HostCase &c) {
     const double row_bytes = (double)(c.region_bytes() * c.shape.k);
     row.data_bytes = row_bytes;
     row.moved = product_moved(c.shape, GFK_SET);
-    row.passes = c.operation == Matmul && !device ? 3 : 5;
+    row.passes = c.operation == HostCase::Matmul && !device ? 3 : 5;
     row.make = makes<HostWork>(c);
-    if (c.operation == Matmul)
+    if (c.operation == HostCase::Matmul)
         row.finish = [=](Result *r) {
             r->fields.set("tmuladds_per_s",
                           row_bytes * (double)c.shape.m / r->fields.number("time_us_median") / 1e6);
@@ -347,8 +325,9 @@ Row host_row(const HostCase &c) {
 std::vector<HostCase> figures(const Options &options, int devices) {
     std::vector<HostCase> cases;
     const size_t data = options.size_or(options.quick ? 512 * kMiB : 8 * kGiB);
-    const std::pair<Operation, Shape> calls[] = {
-        {Encode, {8, 10, 4}}, {Decode, {8, 10, 4}}, {Multiply, {8, 1, 1}}};
+    const std::pair<HostCase::Operation, Shape> calls[] = {{HostCase::Encode, {8, 10, 4}},
+                                                           {HostCase::Decode, {8, 10, 4}},
+                                                           {HostCase::Multiply, {8, 1, 1}}};
     for (const auto &[operation, shape] : calls)
         if (options.host)
             cases.push_back({operation, shape, data});
@@ -368,56 +347,40 @@ std::vector<HostCase> figures(const Options &options, int devices) {
         {{8, 256, 256}, part}, {{8, 1024, 1024}, part}, {{16, 1024, 256}, 2 * part}};
     for (const auto &[shape, bytes] : matmuls)
         if (options.host)
-            cases.push_back({Matmul, shape, bytes});
+            cases.push_back({HostCase::Matmul, shape, bytes});
     for (const auto &[shape, bytes] : matmuls)
         for (int n = 1; n <= devices; n *= 2)
-            cases.push_back({Matmul, shape, bytes, GFK_PINNED, GFK_PATH_GPU, 0, (size_t)n});
+            cases.push_back(
+                {HostCase::Matmul, shape, bytes, GFK_PINNED, GFK_PATH_GPU, 0, (size_t)n});
     for (const auto &[shape, bytes] : matmuls)
         if (devices != 0)
-            cases.push_back({Matmul, shape, bytes, GFK_PINNED, GFK_PATH_AUTO});
+            cases.push_back({HostCase::Matmul, shape, bytes, GFK_PINNED, GFK_PATH_AUTO});
     return cases;
 }
 
-// Cases of 1.6 GB with k = 4, m = 2, and of 836.9 MB with 30 + 3: each is a paper's.
 std::vector<HostCase> streams(const Options &options, int devices) {
     std::vector<HostCase> cases;
-    const std::tuple<const char *, Shape, size_t> calls[] = {{"gpu-rscode", {8, 4, 2}, 1600000000},
-                                                             {"opencl", {8, 30, 3}, 836900000}};
+    const std::pair<Shape, size_t> calls[] = {{{8, 4, 2}, 1600000000}, {{8, 30, 3}, 836900000}};
     for (gfk_where where : {GFK_PAGEABLE, GFK_PINNED})
-        for (const auto &[paper, shape, bytes] : calls)
+        for (const auto &[shape, bytes] : calls)
             for (unsigned n : {1u, 2u, 4u, 8u, 16u})
-                if (devices != 0 && (options.is("host-streams") || options.is(paper)))
+                if (devices != 0 && options.is("host-streams"))
                     cases.push_back(
-                        {Encode, shape, options.size_or(bytes), where, GFK_PATH_GPU, n});
-    for (const auto &[paper, shape, bytes] : calls)
-        if (options.is(paper) && options.host)
-            cases.push_back({Encode, shape, options.size_or(bytes)});
-    return cases;
-}
-
-// Without a GPU, and from all kinds of memory: pageable first, because pinning takes long.
-std::vector<HostCase> gibraltar(const Options &options, int devices) {
-    std::vector<HostCase> cases;
-    const size_t data = options.size_or(kGiB / 2);
-    const auto add = [&](const HostCase &c) {
-        if (c.path == GFK_PATH_CPU ? options.host : devices != 0)
-            cases.push_back(c);
-    };
-    for (size_t m : {2, 4})
-        for (gfk_path path : {GFK_PATH_CPU, GFK_PATH_GPU})
-            add({Encode, {8, 16, m}, data, GFK_PAGEABLE, path});
-    add({Decode, {8, 16, 4}, data});
-    for (const Shape &shape :
-         {Shape{8, 16, 2}, Shape{8, 16, 3}, Shape{8, 16, 4}, Shape{8, 24, 4}, Shape{8, 36, 2}})
-        add({Encode, shape, data, GFK_PINNED, GFK_PATH_GPU});
-    add({Decode, {8, 16, 4}, data, GFK_PINNED, GFK_PATH_GPU});
-    add({Encode, {8, 16, 4}, data, GFK_PINNED, GFK_PATH_GPU, 0, 1, true});
-    for (size_t bytes : {16 * kMiB, 512 * kKiB})
-        add({Encode, {8, 16, 2}, options.size_or(bytes), GFK_PINNED, GFK_PATH_GPU});
+                        {HostCase::Encode, shape, options.size_or(bytes), where, GFK_PATH_GPU, n});
     return cases;
 }
 
 } // namespace
+
+std::string HostCase::id() const {
+    return std::string("host_") + kOperations[operation] + "_w" + std::to_string(shape.w);
+}
+
+std::string HostCase::name() const {
+    return id() + "/" + shape_text(shape) + "/" + size_text(data) + "/" + memory() + "/" +
+           gfk_path_name(path) + (streams ? "/streams=" + std::to_string(streams) : "") +
+           (devices > 1 ? "/gpus=" + std::to_string(devices) : "");
+}
 
 void pin(const std::vector<void *> &memory, size_t bytes) {
     static std::vector<void *> pinned;
@@ -432,13 +395,21 @@ void pin(const std::vector<void *> &memory, size_t bytes) {
     length = bytes;
 }
 
-void add_host_rows(const Options &options, Rows *rows) {
-    int devices = 0;
+int devices_of(const Options &options) {
 #ifdef HAVE_CUDA
-    devices = options.device ? bus_devices() : 0;
+    return options.device ? bus_devices() : 0;
+#else
+    (void)options;
+    return 0;
 #endif
-    for (const HostCase &c : options.is("host")        ? figures(options, devices)
-                             : options.is("gibraltar") ? gibraltar(options, devices)
-                                                       : streams(options, devices))
+}
+
+void host_rows(const std::vector<HostCase> &cases, Rows *rows) {
+    for (const HostCase &c : cases)
         rows->push_back(host_row(c));
+}
+
+void add_host_rows(const Options &options, Rows *rows) {
+    const int devices = devices_of(options);
+    host_rows(options.is("host") ? figures(options, devices) : streams(options, devices), rows);
 }

@@ -165,14 +165,20 @@ double product_rate(const Shape &shape) {
 
 void add_product_rows(const Options &options, Rows *rows) {
     const std::vector<ProductCase> cases = product_cases(options);
+    if (options.is("product-small"))
+        add_product_create_rows(options, rows); // first: nothing has been compiled or loaded yet
+    product_rows(cases, options, rows);
+    if (options.is("product-small"))
+        add_call_rows(options, rows);
+}
+
+void product_rows(const std::vector<ProductCase> &cases, const Options &options, Rows *rows) {
     for (size_t i = 0; i < gfk_engine_count() && !cases.empty(); i++) {
         const char *reason = nullptr;
         if (gfk_engine_available(gfk_engine_at(i), GFK_CURRENT_DEVICE, &reason) !=
             GFK_STATUS_SUCCESS)
             std::fprintf(stderr, "gfk_bench: %s is absent: %s\n", gfk_engine_at(i)->id, reason);
     }
-    if (options.is("product-small") || options.is("gibraltar"))
-        add_product_create_rows(options, rows); // first: nothing has been compiled or loaded yet
     for (ProductCase c : cases) {
         const bool card = options.is("card");
         while (card && c.data > kLeastLong &&
@@ -194,6 +200,4 @@ void add_product_rows(const Options &options, Rows *rows) {
         }
         rows->push_back(row);
     }
-    if (options.is("product-small"))
-        add_call_rows(options, rows);
 }

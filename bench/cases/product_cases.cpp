@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The presets of products as data: product, product-perop, product-small, product-map,
-// product-long; and the products of the papers.
+// product-long.
 #include <random>
 
 #include "cases.h"
@@ -43,12 +43,12 @@ bool is_perop(const gfk_engine_info *engine) {
     return engine->family == GFK_ENGINE_PEROP;
 }
 
-bool is_no_ablation(const gfk_engine_info *engine) {
-    return !(engine->labels & GFK_ENGINE_ABLATION);
+bool is_any(const gfk_engine_info *) {
+    return true;
 }
 
 bool is_contender(const gfk_engine_info *engine) {
-    return is_no_ablation(engine) && (!is_perop(engine) || engine->method == GFK_METHOD_SPLIT);
+    return !is_perop(engine) || engine->method == GFK_METHOD_SPLIT;
 }
 
 // The engines that can run here and take this shape, on the device.
@@ -138,7 +138,7 @@ void add_quick(Cases *cases, size_t data) {
     for (const Shape &shape : few_shapes()) {
         ProductCase c = {shape, data};
         c.seconds = is_for_long_jobs(shape);
-        add_engines(cases, c, engines(shape, shape.k == 10 ? is_no_ablation : is_contender));
+        add_engines(cases, c, engines(shape, shape.k == 10 ? is_any : is_contender));
         add_ways(cases, {shape, data}, {Way::Auto, Way::AutoCompile, Way::Plain});
     }
 }
@@ -176,6 +176,10 @@ std::vector<std::string> contenders(const Shape &shape) {
     return engines(shape, is_contender);
 }
 
+std::vector<std::string> perop_engines(const Shape &shape) {
+    return engines(shape, is_perop);
+}
+
 std::vector<ProductCase> product_cases(const Options &options) {
     Cases cases;
     const auto short_regions = options.sizes.empty() ? kShortRegions : options.sizes;
@@ -183,20 +187,10 @@ std::vector<ProductCase> product_cases(const Options &options) {
         add_quick(&cases, options.size_or(kGiB));
     else if (options.is("product"))
         add_figures(&cases, options);
-    for (size_t k : {2, 4, 8, 15, 25, 30, 45, 60})
-        if (options.is("opencl")) {
-            add_ways(&cases, {{8, k, 3}, options.size_or(836900000)}, {Way::Auto});
-            cases.back().few = true;
-        }
-    if (options.is("opencl"))
-        add_engines(&cases, {{8, 30, 3}, options.size_or(kGiB)}, engines({8, 30, 3}, is_perop));
-    if (options.is("gibraltar"))
-        add_engines(&cases, {{8, 16, 4}, options.size_or(kGiB)},
-                    {"perop_log_w8_4", "perop_log_w8"});
     if (options.is("product-perop"))
         for (unsigned w : {8u, 16u, 32u})
             for (const Shape &shape : {Shape{w, 10, 4}, Shape{w, 30, 3}})
-                add_engines(&cases, {shape, options.size_or(3 * kGiB)}, engines(shape, is_perop));
+                add_engines(&cases, {shape, options.size_or(3 * kGiB)}, perop_engines(shape));
     if (options.is("product-small"))
         for (const Shape &shape : few_shapes())
             for (size_t region : short_regions) {
@@ -261,8 +255,7 @@ std::vector<uint32_t> matrix_of(const Shape &shape, bool cauchy, uint64_t seed) 
 Fields engine_facts(const std::string &id) {
     const gfk_engine_info *engine = gfk_engine_find(id.substr(0, id.find('/')).c_str());
     Fields f = Fields("engine", engine->id, "family", gfk_engine_family_name(engine->family));
-    f.add("method", when(is_perop(engine), gfk_method_name(engine->method)), "ablation",
-          when(engine->labels & GFK_ENGINE_ABLATION, true));
+    f.add("method", when(is_perop(engine), gfk_method_name(engine->method)));
     return f;
 }
 
@@ -296,16 +289,10 @@ double product_moved(const Shape &shape, gfk_accumulate mode) {
 }
 
 std::vector<Shape> rs_sweep_shapes(const Options &options) {
-    const auto grid = [](std::initializer_list<size_t> ks, std::initializer_list<size_t> ms) {
-        std::vector<Shape> shapes;
-        for (size_t m : ms)
-            for (size_t k : ks)
+    std::vector<Shape> shapes;
+    for (size_t m : {2, 3, 4, 6, 8, 12, 16})
+        for (size_t k : {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64})
+            if (options.is("rs-sweep"))
                 shapes.push_back({8, k, m});
-        return shapes;
-    };
-    if (options.is("gibraltar"))
-        return grid({2, 8, 16, 24, 36, 64}, {2, 3, 4, 8, 16});
-    if (!options.is("rs-sweep"))
-        return {};
-    return grid({2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64}, {2, 3, 4, 6, 8, 12, 16});
+    return shapes;
 }

@@ -154,12 +154,10 @@ void add_product_create_rows(const Options &options, Rows *rows) {
     for (What what : {Specialise, CacheHit, FirstCall})
         for (const Shape &shape : what == FirstCall ? kFirstCalls : kSpecialised)
             for (const std::string &engine : contenders(shape)) {
-                if (options.paper && (shape.w != 8 || shape.k != 10 || what == FirstCall))
-                    continue;
                 const bool compiles = gfk_engine_find(engine.c_str())->labels & GFK_ENGINE_COMPILES;
                 if (compiles == (what != FirstCall))
                     add_row({what, engine, shape, false, seed}, rows);
-                if (compiles && what == Specialise && !options.paper)
+                if (compiles && what == Specialise)
                     add_row({what, engine, shape, true, seed}, rows);
             }
 }

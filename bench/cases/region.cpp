@@ -202,8 +202,7 @@ struct RegionCall : CallWork {
 
 } // namespace
 
-void add_region_rows(const Options &options, Rows *rows) {
-    const std::vector<RegionCase> cases = region_cases(options);
+void region_rows(const std::vector<RegionCase> &cases, const Options &options, Rows *rows) {
     if (cases.empty())
         return;
     Row empty("empty_launch",
@@ -230,9 +229,16 @@ void add_region_rows(const Options &options, Rows *rows) {
     }
 }
 
+void add_region_rows(const Options &options, Rows *rows) {
+    region_rows(region_cases(options), options, rows);
+}
+
 void add_giant_rows(const Options &options, Rows *rows) {
-    if (!options.is("giant") && !options.is("gf-gpu"))
-        return;
+    if (options.is("giant"))
+        giant_rows(options, rows);
+}
+
+void giant_rows(const Options &options, Rows *rows) {
     for (const PlainKernel &kernel : plain_kernels(PlainKind::Gather))
         add_gather_row(kernel, rows);
     for (const gfk_kernel_info *k : kernels(is_giant)) {

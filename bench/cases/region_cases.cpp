@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets of region multiplies as data: default, full, limits, small, offsets; and the region
-// multiplies of the papers.
+// The presets of region multiplies as data: default, full, limits, small, offsets.
 #include <algorithm>
 #include <random>
-#include <sstream>
 
 #include "cases.h"
 
@@ -19,22 +17,11 @@ const std::vector<size_t> kFullSizes = {4 * kKiB,   16 * kKiB, 64 * kKiB, 256 * 
                                         kMiB,       4 * kMiB,  16 * kMiB, 64 * kMiB,
                                         256 * kMiB, kGiB,      2 * kGiB};
 const std::vector<size_t> kQuickSizes = {kGiB};
-const std::vector<size_t> kS2Sizes = {kKiB,      16 * kKiB, 256 * kKiB, 4 * kMiB,
-                                      64 * kMiB, kGiB,      4 * kGiB};
 const std::vector<size_t> kCardSizes = {64 * kKiB, kMiB, 256 * kMiB};
-constexpr size_t kLadderBytes = 256 * kMiB;
 const std::pair<unsigned, unsigned> kOffsets[] = {{0, 0}, {1, 3}, {3, 15}, {15, 1}};
 
 const std::vector<size_t> &sizes_or(const Options &options, const std::vector<size_t> &usual) {
     return options.sizes.empty() ? usual : options.sizes;
-}
-
-bool plain(const gfk_kernel_info *k) {
-    return on_device(k) && runs_here(k) && k->labels == 0;
-}
-
-bool optimized(const gfk_kernel_info *k) {
-    return plain(k) && k->implementation == GFK_IMPLEMENTATION_OPT;
 }
 
 // AUTO's, and the two methods that have an engine for products too.
@@ -62,11 +49,7 @@ Cases sweep(const Options &options) {
             for (bool cold : {true, false})
                 for (const gfk_kernel_info *k : all) {
                     const bool usual = mode == GFK_SET && cold;
-                    const bool size = bytes == 16 * kMiB || bytes == kGiB || !options.sizes.empty();
-                    const bool wanted = k->labels & GFK_LABEL_ABLATION ? usual && size
-                                        : options.full ? cold || bytes <= kLargestHot
-                                                       : usual;
-                    if (wanted)
+                    if (options.full ? cold || bytes <= kLargestHot : usual)
                         cases.push_back({k, bytes, mode, cold});
                 }
     return cases;
@@ -83,52 +66,6 @@ Cases limits(const Options &options) {
             } else if (k->w != 8) {
                 cases.push_back({k, bytes, mode, true, RegionCase::Fixed, 2});
                 cases.push_back({k, bytes, mode, true, RegionCase::Fixed, all_ones(k->w)});
-            }
-        }
-    return cases;
-}
-
-// Kernels that a paper compares. %u is the width; "=128" and "=ones" stand for one constant instead
-// of random ones in turn.
-struct Ladder {
-    const char *paper;
-    std::vector<unsigned> widths;
-    const char *steps;
-};
-const Ladder kLadders[] = {
-    {"gpu-rscode",
-     {8},
-     "log_w%u_naive_mod log_w%u_naive_fold log_w%u_naive_double log_w%u_naive_zero "
-     "log_w%u_opt_const log_w%u_opt_serial log_w%u_opt_parallel"},
-    {"gf-gpu",
-     {8},
-     "log_w%u_naive log_w%u_opt_shared log_w%u_opt_doubled log_w%u_opt table_w%u_naive "
-     "table_w%u_opt_shared table_w%u_opt"},
-    {"gf-gpu",
-     {8, 16, 32},
-     "bytwo_p_w%u_naive bytwo_p_w%u_naive_mulmask bytwo_p_w%u_naive_signmask bytwo_p_w%u_opt "
-     "shift_w%u_naive=128 shift_w%u_opt_setbits=128 shift_w%u_naive shift_w%u_opt_setbits "
-     "shift_w%u_naive=ones shift_w%u_opt_setbits=ones group_w%u_naive group_w%u_opt_shared "
-     "group_w%u_opt split_w%u_naive split_w%u_opt_shared split_w%u_opt"},
-};
-
-Cases ladders(const Options &options) {
-    Cases cases;
-    for (const Ladder &ladder : kLadders)
-        for (unsigned w : ladder.widths) {
-            std::istringstream steps(options.is(ladder.paper) ? ladder.steps : "");
-            for (std::string step; steps >> step;) {
-                const size_t end = std::min(step.find('='), step.size());
-                const std::string constant = step.substr(end);
-                const std::string id =
-                    step.substr(0, end).replace(step.find("%u"), 2, std::to_string(w));
-                RegionCase c = {gfk_kernel_find(id.c_str()), options.size_or(kLadderBytes)};
-                if (!constant.empty()) {
-                    c.constants = RegionCase::Fixed;
-                    c.c = constant == "=ones" ? all_ones(w) : kS2Constant;
-                }
-                if (c.kernel != nullptr && runs_here(c.kernel))
-                    cases.push_back(c);
             }
         }
     return cases;
@@ -154,6 +91,14 @@ bool on_device(const gfk_kernel_info *k) {
 
 bool runs_here(const gfk_kernel_info *k) {
     return gfk_kernel_available(k, GFK_CURRENT_DEVICE, nullptr) == GFK_STATUS_SUCCESS;
+}
+
+bool plain(const gfk_kernel_info *k) {
+    return on_device(k) && runs_here(k) && k->labels == 0;
+}
+
+bool optimized(const gfk_kernel_info *k) {
+    return plain(k) && k->implementation == GFK_IMPLEMENTATION_OPT;
 }
 
 bool is_giant(const gfk_kernel_info *k) {
@@ -189,17 +134,6 @@ std::vector<RegionCase> region_cases(const Options &options) {
         for (size_t bytes : sizes_or(options, kCardSizes))
             for (const gfk_kernel_info *k : kernels(of_card))
                 cases.push_back({k, bytes});
-    if (options.paper)
-        cases = ladders(options);
-    if (options.is("gf-gpu")) {
-        for (const gfk_kernel_info *k : kernels(plain))
-            cases.push_back(
-                {k, options.size_or(kS2Bytes), GFK_SET, true, RegionCase::Fixed, kS2Constant});
-        for (size_t bytes : sizes_or(options, kS2Sizes))
-            for (const gfk_kernel_info *k : kernels(optimized))
-                if (k->w == 8)
-                    cases.push_back({k, bytes});
-    }
     if (options.is("small"))
         for (size_t bytes : sizes_or(options, kSmallSizes))
             for (const gfk_kernel_info *k : kernels(plain))
@@ -248,8 +182,8 @@ Fields kernel_facts(const gfk_kernel_info *k) {
     return Fields("kind", "region", "operation", "multiply", "where", on_device(k) ? "gpu" : "cpu",
                   "id", k->id, "kernel", k->id, "w", k->w, "method", gfk_method_name(k->method),
                   "implementation", gfk_implementation_name(k->implementation), "variant",
-                  given(k->variant), "ablation", when(k->labels & GFK_LABEL_ABLATION, true),
-                  "giant", when(is_giant(k), true), "shared_bytes", k->shared_bytes);
+                  given(k->variant), "giant", when(is_giant(k), true), "shared_bytes",
+                  k->shared_bytes);
 }
 
 Row region_row(const RegionCase &c) {

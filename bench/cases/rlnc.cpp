@@ -230,7 +230,11 @@ std::string other_of(RlncCase c) {
 
 void add_rlnc_rows(const Options &options, Rows *rows) {
     name_matmuls(options);
-    for (const RlncCase &c : rlnc_cases(options)) {
+    rlnc_rows(rlnc_cases(options), rows);
+}
+
+void rlnc_rows(const std::vector<RlncCase> &cases, Rows *rows) {
+    for (const RlncCase &c : cases) {
         Row row = rlnc_row(c, c.id(), "gpu", 0);
         if (named_matmul(c.w) != nullptr)
             row.facts.add("family", std::strchr(named_matmul(c.w), '/') + 1);

@@ -34,6 +34,8 @@ struct RlncCase {
 // On a device; the CPU has those of a part.
 std::vector<RlncCase> rlnc_cases(const Options &options);
 std::vector<RlncCase> rlnc_cpu_cases(const Options &options);
+void rlnc_rows(const std::vector<RlncCase> &cases, Rows *rows);     // on the device
+void rlnc_cpu_rows(const std::vector<RlncCase> &cases, Rows *rows); // without matmuls
 
 inline constexpr uint64_t kRlncSeed = 20, kRecodeSeed = 21;
 // A code on the CPU (threads, 0: all cores) or on the current device.

@@ -243,24 +243,6 @@ void add_coder(Rows *rows, const RlncCase &c, const coder *other, unsigned threa
     rows->push_back(row);
 }
 
-// 7168 packets of 1024 sources of 2048 bytes; decoders of these sources and of segments of a stream.
-std::vector<RlncCase> published(const Options &options) {
-    using C = RlncCase;
-    const bool small = !options.sizes.empty(); // for a test
-    const size_t n = small ? 32 : 1024, packets = 7 * n;
-    std::vector<C> cases;
-    for (C::Operation operation : {C::Vectors, C::Matmul, C::Encode})
-        cases.push_back({operation, 8, n, packets, size_t{operation == C::Vectors ? 0u : 2048u}});
-    for (C::Operation operation : {C::Decode, C::Progressive}) {
-        for (size_t segment : {128, 256, 512})
-            if (!small || segment == 128)
-                cases.push_back({operation, 8, segment, segment + kSparePackets, 4096});
-        if (!small)
-            cases.push_back({operation, 8, n, n + kSparePackets, 2048});
-    }
-    return cases;
-}
-
 } // namespace
 
 const char *RlncCase::operation_name() const {
@@ -323,8 +305,6 @@ std::vector<RlncCase> rlnc_cases(const Options &options) {
                 cases.push_back({C::Packet, 8, n, 1, bytes});
         return cases;
     }();
-    if (options.is("nuclei"))
-        return published(options);
     return options.is("rlnc") ? all : std::vector<RlncCase>();
 }
 
@@ -332,11 +312,11 @@ std::vector<RlncCase> rlnc_cases(const Options &options) {
 std::vector<RlncCase> rlnc_cpu_cases(const Options &options) {
     std::vector<RlncCase> cases;
     for (RlncCase c : rlnc_cases(options)) {
-        if (!options.paper && (c.operation == RlncCase::Encode || c.operation == RlncCase::Recode))
+        if (c.operation == RlncCase::Encode || c.operation == RlncCase::Recode)
             c.packets = c.n;
         c.generations = c.generations > 10 ? c.generations / 10 : c.generations;
         const auto is_same = [&](const RlncCase &other) { return other.name() == c.name(); };
-        if (c.operation != RlncCase::Matmul && std::none_of(cases.begin(), cases.end(), is_same))
+        if (std::none_of(cases.begin(), cases.end(), is_same))
             cases.push_back(c);
     }
     return cases;
@@ -394,8 +374,10 @@ Row rlnc_row(const RlncCase &c, const std::string &id, const char *where, unsign
 }
 
 // A single packet is also measured on one thread: waking others may take longer than the packet.
-void add_rlnc_cpu_rows(const Options &options, Rows *rows) {
-    for (const RlncCase &c : rlnc_cpu_cases(options)) {
+void rlnc_cpu_rows(const std::vector<RlncCase> &cases, Rows *rows) {
+    for (const RlncCase &c : cases) {
+        if (c.operation == RlncCase::Matmul)
+            continue;
         const bool is_packet = c.operation == RlncCase::Packet;
         for (unsigned threads : {1u, cpu_cores()}) {
             if (threads == 1 && !is_packet && cpu_cores() != 1)
@@ -413,4 +395,8 @@ void add_rlnc_cpu_rows(const Options &options, Rows *rows) {
                 break;
         }
     }
+}
+
+void add_rlnc_cpu_rows(const Options &options, Rows *rows) {
+    rlnc_cpu_rows(rlnc_cpu_cases(options), rows);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Codes on the device: the presets rs and rs-sweep and paper gibraltar as data, each row beside the
-// plain kernel of its traffic; and what each operation does in a row.
+// Codes on the device: the presets rs and rs-sweep as data, each row beside the plain kernel of its
+// traffic; and what each operation does in a row.
 #include <algorithm>
 #include <numeric>
 #include <random>
 
-#include "cases.h"
 #include "core/device.h"
+#include "rs.h"
 
 namespace {
 
@@ -15,34 +15,6 @@ const char *const kOperations[] = {"encode", "decode",       "verify",      "loc
 const char *const kLost[] = {"data", "parity", "mixed"};
 const char *const kDamages[] = {"clean", "1 region", "t regions", "1 symbol anywhere",
                                 "t symbols anywhere"};
-
-struct RsCase {
-    enum Operation { Encode, Decode, Verify, Locate, Update, BatchEncode, BatchDecode } operation;
-    Shape shape;
-    bool compile;  // matrices may be compiled in
-    size_t region; // bytes
-    size_t lost = 0;
-    enum Lost { Data, Parity, Mixed } which = Data;
-    size_t stripes = 1;
-    std::string rate_of = {}; // the row whose GB/s this one's are compared with; "": none
-    int replays = 9;
-    // Of 1 or t regions everywhere, or of 1 or t others at each position.
-    enum Damaged { Clean, Region, Regions, Symbol, Symbols } damaged = Clean;
-    enum { All, Few, None } ceiling = All; // the best of all variants, or of two
-
-    std::string id() const {
-        return std::string("rs_") + kOperations[operation] + "_w" + std::to_string(shape.w) +
-               (compile ? "_compile" : "");
-    }
-    std::string name() const { // rs_<operation>_w<W>[_compile]/<k>+<m>/<region>[x<stripes>][/...]
-        std::string name = id() + "/" + shape_text(shape) + "/" + size_text(region);
-        if (stripes > 1)
-            name += "x" + std::to_string(stripes);
-        if (operation == Decode)
-            name += "/lost=" + std::to_string(lost) + " " + kLost[which];
-        return operation == Locate ? name + "/" + kDamages[damaged] : name;
-    }
-};
 
 size_t region_of(size_t data, size_t k) {
     return data / k / 512 * 512;
@@ -117,43 +89,6 @@ std::vector<RsCase> sweep(const Options &options) {
         cases.push_back({RsCase::Decode, shape, false, kMiB, std::min(shape.k, shape.m),
                          RsCase::Mixed, 1, "", 3});
     }
-    return cases;
-}
-
-// The sweep and encode over the length of regions, without ceilings; codes of long regions over m, with
-// the decode of as many regions of data, or of data and parity; batches of small stripes; update.
-std::vector<RsCase> gibraltar(const Options &options) {
-    std::vector<RsCase> cases = sweep(options);
-    for (const Shape &shape : {Shape{8, 10, 4}, Shape{8, 16, 2}, Shape{8, 24, 4}, Shape{8, 64, 8}})
-        for (size_t bytes : {4 * kKiB, 32 * kKiB, 128 * kKiB, 512 * kKiB, 4 * kMiB, 64 * kMiB})
-            cases.push_back({RsCase::Encode, shape, false, bytes, 0, RsCase::Data, 1, "", 3});
-    for (RsCase &c : cases)
-        c.ceiling = RsCase::None;
-    const size_t compared = cases.size(), region = region_of(options.size_or(kGiB), 16);
-    std::string encode;
-    for (size_t m : {1, 2, 3, 4, 8, 16}) {
-        RsCase c = {RsCase::Encode, {8, 16, m}, false, region, 0, RsCase::Data, 1, "", 3};
-        cases.push_back(c);
-        c.rate_of = c.name();
-        encode = m == 4 ? c.name() : encode;
-        c.operation = RsCase::Decode;
-        c.lost = m;
-        for (RsCase::Lost which : {RsCase::Data, RsCase::Mixed}) {
-            c.which = which;
-            if (m == 4 || which == RsCase::Mixed)
-                cases.push_back(c);
-        }
-    }
-    RsCase c = {RsCase::BatchEncode, {8, 16, 4}, false,  4 * kKiB, 0,
-                RsCase::Mixed,       4096,       encode, 3};
-    cases.push_back(c);
-    c.operation = RsCase::BatchDecode;
-    c.lost = 4;
-    cases.push_back(c);
-    for (const bool compile : {false, true})
-        cases.push_back({compile ? RsCase::Encode : RsCase::Update, {8, 16, 4}, compile, region});
-    for (size_t i = compared; i < cases.size(); i++)
-        cases[i].ceiling = RsCase::Few;
     return cases;
 }
 
@@ -514,11 +449,30 @@ Row rs_row(const RsCase &c) {
 
 } // namespace
 
+std::string RsCase::id() const {
+    return std::string("rs_") + kOperations[operation] + "_w" + std::to_string(shape.w) +
+           (compile ? "_compile" : "");
+}
+
+std::string RsCase::name() const {
+    std::string name = id() + "/" + shape_text(shape) + "/" + size_text(region);
+    if (stripes > 1)
+        name += "x" + std::to_string(stripes);
+    if (operation == Decode)
+        name += "/lost=" + std::to_string(lost) + " " + kLost[which];
+    return operation == Locate ? name + "/" + kDamages[damaged] : name;
+}
+
+void rs_rows(const std::vector<RsCase> &cases, Rows *rows) {
+    for (const RsCase &c : cases)
+        rows->push_back(rs_row(c));
+}
+
 void add_rs_rows(const Options &options, Rows *rows) {
     const size_t data = options.size_or(options.quick ? kGiB : 3 * kGiB);
-    for (const RsCase &c : options.is("rs")          ? figures(data)
-                           : options.is("gibraltar") ? gibraltar(options)
-                                                     : sweep(options))
-        if (!options.quick || (c.shape.w == 8 && c.shape.k == 10 && c.shape.m == 4))
-            rows->push_back(rs_row(c));
+    std::vector<RsCase> cases = options.is("rs") ? figures(data) : sweep(options);
+    for (size_t i = cases.size(); options.quick && i-- > 0;)
+        if (cases[i].shape.w != 8 || cases[i].shape.k != 10 || cases[i].shape.m != 4)
+            cases.erase(cases.begin() + (long)i);
+    rs_rows(cases, rows);
 }

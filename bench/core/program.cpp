@@ -70,13 +70,12 @@ Fields describe(const Options &options) {
     if (options.device)
         context = describe_gpu();
 #endif
-    context.add(options.program->option + 2, options.preset, "commit", BUILD_COMMIT,
-                "date_utc", now_utc(), "command", options.command, "gfk_version",
-                std::to_string(gfk_version()), "build_type", BUILD_TYPE, "compiler", BUILD_COMPILER,
-                "compiler_flags", BUILD_FLAGS, "cuda_compiler", BUILD_CUDA, "host_name",
-                host_name(), "cpu", cpu_model(), "cpu_cores", std::to_string(cpu_cores()),
-                "gf_complete", BUILD_GFCOMPLETE, "google_benchmark", BUILD_BENCHMARK, "seed",
-                std::to_string(options.seed));
+    context.add(options.program->option + 2, options.preset, "commit", BUILD_COMMIT, "date_utc",
+                now_utc(), "command", options.command, "gfk_version", std::to_string(gfk_version()),
+                "build_type", BUILD_TYPE, "compiler", BUILD_COMPILER, "compiler_flags", BUILD_FLAGS,
+                "cuda_compiler", BUILD_CUDA, "host_name", host_name(), "cpu", cpu_model(),
+                "cpu_cores", std::to_string(cpu_cores()), "gf_complete", BUILD_GFCOMPLETE,
+                "google_benchmark", BUILD_BENCHMARK, "seed", std::to_string(options.seed));
     context.add(baseline_facts());
     context.add("unfit", given(unfit_build()), "against", given(options.against));
     return context;
@@ -148,8 +147,7 @@ int run_program(const Program &program, int argc, char **argv) {
     if (options.device && options.is("card"))
         take_any_clock();
     if (options.device && options.against.empty())
-        context.set("void",
-                    given(void_reason(program.has_products(options))));
+        context.set("void", given(void_reason(program.has_products(options))));
 #endif
     for (const auto &[name, value] : context.all())
         std::printf("%-26s %s\n", title_of(name).c_str(), context.text(name).c_str());

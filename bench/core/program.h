@@ -11,8 +11,9 @@ struct Program {
     struct Preset {
         const char *name, *what;
     };
-    std::vector<Preset> presets;                // the first one is the default
-    Rows (*rows)(const Options &options);       // of options.preset
-    bool (*has_products)(const Options &options); // so that their plain kernels say if a run is void
+    std::vector<Preset> presets;          // the first one is the default
+    Rows (*rows)(const Options &options); // of options.preset
+    bool (*has_products)(
+        const Options &options); // so that their plain kernels say if a run is void
 };
 int run_program(const Program &program, int argc, char **argv); // an exit code

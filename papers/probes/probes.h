@@ -67,14 +67,3 @@ struct RateProbe {
 };
 constexpr unsigned kRateThreads = 256, kRateConstant = 0xff;
 const std::vector<RateProbe> &rate_probes();
-
-// Loops of one kind of operation, for the energy that it takes.
-struct EnergyProbe {
-    const char *id, *unit; // of an operation: "product of bits", "instruction of a lane", "byte"
-    size_t bytes;          // of operands
-    unsigned rounds;       // of a launch: about a millisecond
-    LoopKernel *run;
-    // What they are: random, ones, zeros; for MMAs of 64 columns also others (energy_rows.cpp).
-    std::vector<std::string> operands;
-};
-const std::vector<EnergyProbe> &energy_probes();

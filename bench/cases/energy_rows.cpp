@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Preset energy: what operations cost over two seconds, by their operands, above a board that sleeps.
-#include "cases/cases.h"
-#include "probes.h"
+#include "cases.h"
+#include "energy.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loops of instructions and of loads. Every round begins with the same operands, so the sum over
 // rounds is a multiple of a round's.
-#include "probes.h"
+#include "energy.h"
 
 namespace {
 
