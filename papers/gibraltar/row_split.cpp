@@ -2,8 +2,9 @@
 // A code's parity regions shared out to two GPUs: both have all data, each makes half of the parity.
 #include <algorithm>
 
+#include "cases/cpu.h"
 #include "core/device.h"
-#include "cpu.h"
+#include "gibraltar/rows.h"
 
 namespace {
 
@@ -100,9 +101,7 @@ struct RowSplit : Work {
 
 } // namespace
 
-void add_row_split_rows(const Options &options, Rows *rows) {
-    if (!options.is("gibraltar"))
-        return;
+void add_row_split_row(const Options &options, Rows *rows) {
     const Shape shape = {8, 16, 4};
     const size_t region = options.size_or(kGiB) / shape.k / 512 * 512;
     const std::string id = "row_split_w8";

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "cases/cpu.h"
+#include "nuclei/rows.h"
 
 namespace {
 
@@ -104,8 +105,6 @@ void add_split(const SplitCase &c, Rows *rows) {
 } // namespace
 
 void add_rlnc_split_rows(const Options &options, Rows *rows) {
-    if (!options.is("nuclei"))
-        return;
     const size_t n = options.sizes.empty() ? 1024 : 32; // fewer for a test
     for (unsigned percent : {0u, 25u, 50u, 54u, 75u, 90u, 100u, 101u})
         if (percent == 0 || options.device)

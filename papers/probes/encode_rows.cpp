@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "cases/cpu.h"
-#include "probes.h"
-#include "rows.h"
+#include "probes/probes.h"
+#include "probes/rows.h"
 
 namespace {
 

@@ -8,7 +8,8 @@
 
 #include <unistd.h>
 
-#include "rows.h"
+#include "papers.h"
+#include "probes/rows.h"
 
 namespace {
 
@@ -57,8 +58,6 @@ Object<gfk_rs_t> code_at(int device) {
 } // namespace
 
 void add_managed_row(const Options &options, Rows *rows) {
-    if (!options.is("opencl"))
-        return;
     const size_t region = options.size_or(836900000) / kShape.k / 512 * 512;
     Row row("probe_managed/" + shape_text(kShape) + "/" + size_text(region),
             shape_facts("probe", "encode", "gpu", "managed", kShape));

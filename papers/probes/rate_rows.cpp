@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows of multiplications in registers.
 #include "multiply.h"
-#include "rows.h"
+#include "probes/rows.h"
 
 namespace {
 
@@ -75,8 +75,6 @@ struct RateWork : DeviceWork {
 } // namespace
 
 void add_rate_rows(const Options &options, Rows *rows) {
-    if (!options.is("nuclei") && !options.is("gibraltar"))
-        return;
     const uint64_t words = options.sizes.empty() ? kPublishedWords : options.sizes[0] / 4;
     for (const RateProbe &probe : rate_probes()) {
         Row row("probe_rate/" + probe.id, Fields("kind", "probe", "operation", "multiply", "where",

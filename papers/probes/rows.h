@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cases/cases.h"
-#include "probes.h"
+#include "probes/probes.h"
 
 struct EncodeCase {
     std::string probe; // "matmul": gfk_matmul in its place
