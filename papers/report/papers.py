@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pages of docs/papers: what five papers claim, what a run gave, and the verdict, which is computed.
+"""The pages of papers/: what five papers claim, what a run gave, and the verdict, which is computed.
 
-bench/papers/NAME.toml has the claims of a paper; bench/papers/README.md describes its fields. Rows are queries
+papers/NAME/claims.toml has the claims of a paper; papers/CLAIMS.md describes its fields. Rows are queries
 of a result file's fields, figures and rules are expressions over these rows."""
 
 import contextlib
@@ -12,19 +12,21 @@ import os
 import pathlib
 import re
 import string
+import sys
 import tomllib
 
 import pandas as pd
 
-from .frame import parse, select, typed
-from .text import markdown, rate, size, texts
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "bench/papers"
-NAMES = [name for name in ("gpu-rscode", "gf-gpu", "opencl", "gibraltar", "nuclei")
-         if (SOURCE / f"{name}.toml").exists()]
+sys.path.insert(0, str(ROOT / "bench"))
+from report.frame import parse, select, typed  # noqa: E402
+from report.text import markdown, rate, size, texts  # noqa: E402
+
+SOURCE = ROOT / "papers"
+NAMES = "gpu-rscode", "gf-gpu", "opencl", "gibraltar", "nuclei"
 FEW = 5  # cases that a cell has room for
 TIE = 0.05  # a gain of less, either way, is none
+MEMORY_SPEED = 95  # percent of a roofline of memory, from which on memory bounds a row
 WORDS = "reproduced", "reversed", "no longer matters", "works", "not run here"
 FOLDERS_OF_TESTS = "tests/", "python/tests/", "examples/CMakeLists.txt"  # whose examples are tests
 SENTENCES = re.compile(r"(?<=\.)\s+")
@@ -32,7 +34,9 @@ EXPRESSION = re.compile(r"\{([^{}]+?)(?::([-+,.%\w]*))?\}")
 
 
 def read(name):
-    return tomllib.loads((SOURCE / f"{name}.toml").read_text(encoding="utf-8"))
+    """The claims of a paper, or the contradictions."""
+    path = SOURCE / name / "claims.toml" if name in NAMES else SOURCE / f"{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 class NotRun(Exception):
@@ -113,6 +117,20 @@ FUNCTIONS = {each.__name__: each for each in (best, most, gains, crossover, size
 FUNCTIONS["inf"] = math.inf
 
 
+class Names(dict):
+    """What an expression may use; rows are looked up when the expression comes to them."""
+
+    def __init__(self, figures):
+        super().__init__({**FUNCTIONS, **figures.values, "sass": figures.count, "per_clock": figures.per_clock,
+                          "has": figures.has})
+        self.figures = figures
+
+    def __missing__(self, name):
+        if name not in self.figures.rows:
+            raise KeyError(name)
+        return self.figures.measured(name)
+
+
 @dataclasses.dataclass
 class Figures:
     """Values by name, for the expressions of one claim or contradiction."""
@@ -143,10 +161,14 @@ class Figures:
         return rows
 
     def value(self, expression):
-        names = {**FUNCTIONS, **self.values, "sass": self.count, "per_clock": self.per_clock}
-        for name in set(re.findall(r"[a-z_]\w*", expression)) & set(self.rows) - set(names):
-            names[name] = self.measured(name)
-        return eval(expression, {"__builtins__": {}}, names)  # of this project's own files
+        return eval(expression, {"__builtins__": {}}, Names(self))  # of this project's own files
+
+    def has(self, name):
+        """Does the run have these rows?"""
+        try:
+            return not self.measured(name).empty
+        except NotRun:
+            return False
 
     def per_clock(self, gbps):
         """10^9 per second of the whole GPU as a number per clock of one multiprocessor."""
@@ -211,6 +233,7 @@ class Outcome:
     rows: pd.DataFrame = None
     rule: str = ""
     file: str = ""  # that the rows come from, if there are several
+    carry_free: str = ""
 
 
 def substituted(value, case):
@@ -260,10 +283,10 @@ def named_test(test):
     """"FILE: NAME", which must be there: the named test is what shows that the feature works."""
     file, name = test.split(": ")
     if not file.startswith(FOLDERS_OF_TESTS):
-        raise SystemExit(f"bench/papers: {file} is no file of tests")
+        raise SystemExit(f"papers: {file} is no file of tests")
     text = (ROOT / file).read_text(encoding="utf-8")
     if not all(part in text for part in name.split(".")):
-        raise SystemExit(f"bench/papers: {file} has no test {name}")
+        raise SystemExit(f"papers: {file} has no test {name}")
     return f"[`{name}`]({{root}}/{file})"
 
 
@@ -279,11 +302,24 @@ def figure_of_rule(claim):
     return re.sub(r"\{[^{}]*\bours\b[^{}]*\}", r"**\g<0>**", claim["here"]) if "ours" in rules else claim["here"]
 
 
-def outcome(claim, run):
+def carry_free(claim, run, queries):
+    """What the carry-less multiply-add, with run-time constants and without tables, makes of a claim."""
+    if "carry_free" not in claim:
+        return "-"
+    try:
+        percent = best(run.measured(queries[claim["carry_free"]]), "percent_of_roofline")
+    except NotRun:
+        return "not measured in this run"
+    verdict = "no longer matters" if percent >= MEMORY_SPEED else "still matters"
+    return f"{verdict}: {percent:.0f} % of memory speed"
+
+
+def outcome(claim, run, queries=None):
     unit = claim.get("unit", "x")
     shown = lambda value: f"{rate(value)} {unit}"  # noqa: E731
     paper = claim.get("theirs") or (shown(claim["paper"]) if "paper" in claim else claim.get("effect", "-"))
-    found = Outcome(claim.get("label", ""), paper, rule=rule(claim))
+    found = Outcome(claim.get("label", ""), paper, rule=rule(claim),
+                    carry_free=carry_free(claim, run, substituted(queries or {}, claim)))
     needed = " ".join(claim.get(field, "") for field in ("ours", "here", *WORDS[:2]))
     figures = Figures(run, claim.get("rows", {}), {"paper": claim["paper"]} if "paper" in claim else {}, needed)
     is_judged = "ours" in claim and ("paper" in claim or "effect" in claim or has_rule(claim))
@@ -387,17 +423,19 @@ def source_line(run):
     if run.fact("gpu") and run.sass is None:
         missing = ("\n\nThere is no `sass.csv` beside the result file, so the instructions of the kernels were not "
                    "counted: verdicts and sentences that need the counts are missing.")
-    return "\n\n".join([f"Generated by `bench/report.py` from `gfk_bench --paper`: {files}.{missing}", *problems])
+    return "\n\n".join([f"Generated by `papers/report/write.py` from `gfk_papers`: {files}.{missing}", *problems])
 
 
-def paper_page(paper, claims, define, run):
+def paper_page(data, run):
+    paper, define = data["paper"], data.get("define", {})
     lines, sections = [], []
-    for claim in claims:
-        found = [outcome(case, run) for case in cases(claim, define)]
+    for claim in data["claim"]:
+        found = [outcome(case, run, substituted(data["carry_free"], define)) for case in cases(claim, define)]
         anchor = f"[{claim['line']}](#{claim['line'].lower()})"
         paper_says = claim.get("theirs") or labelled(found, "paper")
         lines.append({"line": anchor, "claim": claim["claim"], "paper": paper_says, "here": spread(found, claim),
-                      "here / paper": labelled(found, "ratio"), "verdict": f"**{summary(found)}**"})
+                      "here / paper": labelled(found, "ratio"), "verdict": f"**{summary(found)}**",
+                      "CARRY_FREE": labelled(found, "carry_free")})
         hardware = claim.get("hardware", paper["hardware"])
         whys = labelled(found, "why", "\n- ") if any(each.why for each in found) else ""
         by_case = pd.DataFrame([{"case": each.label, "paper": each.paper, "here": each.here, "verdict": each.verdict}
@@ -427,8 +465,8 @@ def contradictions(run):
     return parts
 
 
-ABOUT = """Five papers about Galois-field and Reed-Solomon arithmetic on GPUs, each measured again with this library
-on one machine. Nobody types a verdict; the report computes it from the run:
+ABOUT = """A study of five papers about Galois-field and Reed-Solomon arithmetic on GPUs: {claims} claims, each measured again on one machine.
+Nobody types a verdict; the report computes it from the run:
 
 - **reproduced**: the paper's effect is there, in the same direction by more than 5 %; or, if the paper found no
   effect, there is none of 5 %;
@@ -442,25 +480,43 @@ from run to run, and more than three times where the server does other work. So 
 the ratio may be near 1 the rule asks for more, and says so.
 
 Where a claim is not a plain gain, its page prints the rule, with the verdict where the rule does not hold. `ours` in a
-rule is the figure in the column *here*, in bold where the column has several; other names are rows, which the entry in
-`bench/papers/` defines. The hardware of each paper stands on its page.
+rule is the figure in the column *here*, in bold where the column has several; other names are rows, which the paper's
+`claims.toml` defines. The hardware of each paper stands on its page.
 
-In a clone, with a GPU or without one, `scripts/quickstart.sh bench --paper all` measures all of them in minutes, and
-`scripts/quickstart.sh report` writes these pages to `build/quickstart-bench/results/papers`. With a build of your own, where
-the second line counts instructions and needs cuobjdump:
+The column *CARRY_FREE* says what the carry-less multiply-add makes of a claim about tables, loops or compiling.
+*No longer matters*: the library's kernel with run-time constants and without tables has at least 95 % of memory speed at
+the claim's shape (`percent_of_roofline` of the row that `claims.toml` names), so nothing is left to gain.
 
-```
-build/bench/gfk_bench --paper all --out papers.json
-bench/sass.py build/src/libgfk.so build/bench/gfk_bench >sass.csv
-bench/report.py papers.json
-```"""
+## Run it
+
+`scripts/papers.sh` builds, measures and writes these pages, with a GPU in less than 8 minutes; without one it measures the
+claims about CPUs. On a machine with another GPU its record goes to `papers/results/GPU`, and the pages to
+`build/papers/pages`. `scripts/papers.sh test` runs the library's tests on each kernel that is only here.
+
+## Cite it
+
+Cite the five papers for their claims, and this study by the commit that the line *Generated* names: "gf-kernels, papers/,
+commit ..., measured on ...". The record with every row is [results/h200/papers.json]({root}/papers/results/h200/papers.json); the
+instructions that sentences count are in `sass.csv` beside it. Every output of a measured kernel was compared byte by
+byte.
+
+## What is here
+
+| folder or file | content |
+| --- | --- |
+| `gpu-rscode`, `gf-gpu`, `opencl`, `gibraltar`, `nuclei` | a paper: `README.md`, its page, which the report writes; `claims.toml`, its claims as data; `rows.cpp`, what is measured for them |
+| [CLAIMS.md]({root}/papers/CLAIMS.md) | the fields of `claims.toml` and `contradictions.toml` |
+| [kernels]({root}/papers/kernels/README.md) | steps of the papers as rows and engines of the library, in a build of its own |
+| [probes]({root}/papers/probes/README.md) | kernels that repeat published variants, or show what binds one |
+| `report` | `write.py` writes the pages, `sass.py` counts instructions |
+| `results` | the last complete run on each GPU |"""
 
 
 def kernels_named():
-    """The regular expressions of all sass(...) in bench/papers."""
+    """The regular expressions of all sass(...)."""
     found = set()
-    for path in SOURCE.glob("*.toml"):
-        data = read(path.stem)
+    for name in (*NAMES, "contradictions"):
+        data = read(name)
         for each in data.get("claim", []) + data.get("contradiction", []):
             for case in cases(each, data.get("define", {})):
                 found.update(json.loads(f'"{name}"') for name in re.findall(r"sass\('([^']+)'", json.dumps(case)))
@@ -475,11 +531,12 @@ def pages(paths, folder):
         if not asked & {name, "all"}:
             continue
         data = read(name)
-        found[f"{name}.md"], lines = paper_page(data["paper"], data["claim"], data.get("define", {}), run)
-        page = [{**line, "line": line["line"].replace("(#", f"({name}.md#")} for line in lines]
+        found[f"{name}/README.md"], lines = paper_page(data, run)
+        page = [{**line, "line": line["line"].replace("(#", f"({name}/README.md#")} for line in lines]
         index += [f"## {data['paper']['title']}", markdown(pd.DataFrame(page)[["line", "claim", "paper", "here",
-                                                                               "verdict"]])]
+                                                                               "verdict", "CARRY_FREE"]])]
     index += ["## Where the papers contradict each other"]
     index += contradictions(run) if "all" in asked or asked.issuperset(NAMES) else ["Not run: this needs all five papers."]
-    found["README.md"] = "\n\n".join(filter(None, ["# Five papers, measured again", ABOUT, source_line(run), *index])) + "\n"
-    return {name: text.replace("{root}", os.path.relpath(ROOT, folder)) for name, text in found.items()}
+    about = ABOUT.replace("{claims}", str(sum(len(read(name)["claim"]) for name in NAMES)))
+    found["README.md"] = "\n\n".join(filter(None, ["# Five papers, measured again", about, source_line(run), *index])) + "\n"
+    return {name: text.replace("{root}", os.path.relpath(ROOT, (folder / name).parent)) for name, text in found.items()}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts the instructions of the kernels that claims of bench/papers name, in the machine code of a build:
+"""Counts the instructions of the kernels that the claims of the papers name, in the machine code of a build:
 
-  sass.py build/src/libgfk.so build/bench/gfk_bench >results/h200/sass.csv
+  sass.py build/papers/lib/libgfk.so build/papers/gfk_papers >papers/results/h200/sass.csv
 
 A kernel is "FILE: FUNCTION<ARGUMENTS>". Its counts are by opcode, and "instructions" for all; "loop OPCODE" and
 "loop instructions" are of its longest innermost loop, "around OPCODE" of the loop around that. Needs pandas, and
@@ -15,12 +15,10 @@ import shutil
 import subprocess
 import sys
 
-from report import INSTALLS
-
 try:
-    from report import papers
+    import papers
 except ModuleNotFoundError as missing_module:
-    sys.exit(f"{missing_module.name} {INSTALLS}")
+    sys.exit(f"{missing_module.name} is not installed: scripts/papers.sh installs it")
 
 INSTRUCTION = re.compile(r"\s+/\*([0-9a-f]{4,})\*/\s+(@!?U?P\d\s+)?([A-Z0-9]+)\S*(?: (?:`\()?(0x[0-9a-f]+))?")
 
