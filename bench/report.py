@@ -7,8 +7,6 @@
                                               run, src/host/product/preference.def
   report.py --readme README.md ...            also the tables between its two markers
   report.py --check file.json                 only reads and renders; writes nothing
-  report.py --papers docs/papers papers.json  where the pages of files of `gfk_bench --paper` go: docs/papers for
-                                              files in results/, else a folder papers beside the files
 
 Needs pandas, and matplotlib for the plots: `scripts/quickstart.sh report` installs both."""
 
@@ -42,7 +40,6 @@ def main():
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument("--no-plots", action="store_true", help="do without matplotlib")
     parser.add_argument("--preference", action="store_true", help="regenerate the two preference.def")
-    parser.add_argument("--papers", metavar="FOLDER", type=pathlib.Path, help="where the papers' pages go")
     parser.add_argument("--readme", metavar="FILE", type=pathlib.Path,
                         help="replace the tables between the markers in FILE")
     arguments = parser.parse_args()
@@ -53,7 +50,7 @@ def main():
         parser.error("the files must be in one folder: one report is one machine")
     warnings.simplefilter("ignore")  # pandas warns of its own future and of speed
     try:
-        from report import frame, front, package, papers, preference, repeat
+        from report import frame, front, package, preference, repeat
     except ModuleNotFoundError as missing:
         print(f"no pages: {missing.name} {INSTALLS}", file=sys.stderr)
         return 3
@@ -66,18 +63,11 @@ def main():
 
     read = {file: frame.parse(pathlib.Path(file).read_text(encoding="utf-8")) for file in arguments.files}
     of_package = {file: data for file, data in read.items() if package.is_of_package(data)}
-    of_papers = [file for file, data in read.items() if "paper" in data.get("context", {})]
-    files = [file for file in arguments.files if file not in of_papers and file not in of_package]
+    files = [file for file in arguments.files if file not in of_package]
     folder = pathlib.Path(arguments.files[0]).resolve().parent
     if of_package:
         text = package.page({pathlib.Path(file).name: data for file, data in of_package.items()})
         print(f"python.md: {len(text)} characters") if arguments.check else write(folder / "python.md", text)
-    root = pathlib.Path(__file__).resolve().parent.parent
-    if of_papers:
-        target = arguments.papers or (root / "docs" if folder.parent == root / "results" else folder) / "papers"
-        target.mkdir(exist_ok=True) if not arguments.check else None
-        for name, text in papers.pages(of_papers, target).items():
-            print(f"{name}: {len(text)} characters") if arguments.check else write(target / name, text)
     if not files:
         return 0
     results = frame.Results(files)

@@ -21,7 +21,7 @@ TEXT = """row kind operation state reason where id method implementation variant
     machine unit operands""".split()  # machine: of rows that another machine measured
 COUNTS = """w k m constant src_offset dst_offset nominal_bytes region_bytes data_bytes stripes lost streams
     gpus threads table_bytes workspace_bytes""".split()
-FLAGS = "compile ablation giant cold sweep long above_101_percent slow_clock".split()
+FLAGS = "compile giant cold sweep long above_101_percent slow_clock".split()
 FIGURES = """time_us_median time_us_min time_us_max data_GBps traffic_GBps percent_of_roofline setup_us
     best_constant_GBps mean_constant_GBps worst_constant_GBps sustained_data_GBps sustained_watts
     sustained_percent_of_roofline data_GB_per_joule percent_of_other bound_GBps percent_of_bound kernel_GBps

@@ -129,7 +129,7 @@ def streams(results):
                       found.assign(what=found.bound, GBps=found.bound_GBps)])
 
 
-REGIONS = f"kind == 'region' and {rows.PLAIN} and not ablation and mode == 'set'"
+REGIONS = f"kind == 'region' and {rows.PLAIN} and mode == 'set'"
 SIZES = {"title": "A constant times a region, by its size", "x": "nominal_bytes", "series": "method",
          "draw": lines, "columns": 3, "panel_size": (3.7, 3.6)}
 PLOTS = [  # of several with the same place the first that has anything to show

@@ -49,7 +49,7 @@ def fastest(rows):
 def regions(results):
     """CUDA rows by their rate at 1 GiB, then host rows by theirs at the largest size they ran."""
     rows = results.rows.query("kind == 'region' and constants == 'rotating' and src_offset + dst_offset == 0 "
-                              "and mode == 'set' and not ablation and not giant and state == 'measured'")
+                              "and mode == 'set' and not giant and state == 'measured'")
     host = rows.query("where == 'cpu' and nominal_bytes <= 16777216")
     host = host.sort_values("nominal_bytes", kind="stable").drop_duplicates("id", keep="last")
     device = rows.query(f"where == 'gpu' and cold and nominal_bytes == {GIB}")
@@ -146,7 +146,7 @@ def taken(text, w, rows, cols, compiles, sustained=True):
 def products(results):
     """None without the rows of product-map. For each width the lines of short regions, then those of any length, for jobs
     of seconds first, then all engines of the GPU, for where the fastest cannot run. No line stands there twice."""
-    rows = results.rows.query("kind == 'product' and way == 'engine' and mode == 'set' and not ablation and "
+    rows = results.rows.query("kind == 'product' and way == 'engine' and mode == 'set' and "
                               "matrix == 'random' and state == 'measured'")
     points, text, rates = rows.query("where == 'gpu' and few"), [], sustained_rates(results)
     for w in WIDTHS:

@@ -29,8 +29,8 @@ def context(path):
 
 
 def runs(results):
-    """What the record was made with: the files of the pages, of the papers' pages and of the second run."""
-    others = [path for path in (*results.folder.glob("papers.json"), *second(results)) if context(path)]
+    """What the record was made with: the files of the pages and of the second run."""
+    others = [path for path in second(results) if context(path)]
     contexts = [*results.contexts,
                 *({**context(path), "file": path.relative_to(results.folder).as_posix()} for path in others)]
     return pd.DataFrame(contexts).reindex(columns=["file", "interrupted", "commit", "date_utc", "command"]).assign(
@@ -84,12 +84,12 @@ def cells(results):
     """A line for each run, kind of choice, and cell of the map or of the long products: percent of the fastest engine
     that the choice has. The kernel that AUTO took has a row of its own, whose rate counts if it is higher."""
     keys, found, runs = ["few", "w", "k", "m", "nominal_bytes"], [], {"first": results}
-    files = [path for path in second(results) if context(path) and "paper" not in context(path)]
+    files = [path for path in second(results) if context(path)]
     if files:
         runs["second"] = Results(files)
     for run, of in runs.items():
         rows = of.rows.query("kind == 'product' and where == 'gpu' and matrix == 'random' and mode == 'set' and "
-                             "state == 'measured' and not ablation")
+                             "state == 'measured'")
         for which, way, without, figure in CHOICES:
             engines = rows[(rows.way == "engine") & (rows.family != without)].dropna(subset=figure)
             best = engines.sort_values(figure).drop_duplicates(keys, keep="last")

@@ -19,9 +19,9 @@ LIBRARIES = {"isa-l": "ISA-L", "jerasure": "Jerasure", "gf-complete": "GF-Comple
 
 # ---- a constant times a region ---------------------------------------------------------------------
 def methods(results):
-    """The fastest row of each method and width that is no ablation, by series: CUDA kernels at 1 GiB, also
+    """The fastest row of each method and width, by series: CUDA kernels at 1 GiB, also
     with the one constant of a table of gigabytes, references at their largest size, GF-Complete."""
-    region = results.rows.query(f"kind == 'region' and not ablation and (giant or {PLAIN})")
+    region = results.rows.query(f"kind == 'region' and (giant or {PLAIN})")
     gpu = region.query(f"where == 'gpu' and mode == 'set' and cold and nominal_bytes == {GIB}")
     host = region.query("implementation == 'host' and state == 'measured'").sort_values("region_bytes")
     other = results.rows.query(f"implementation == 'gf-complete' and method in {METHODS} and {PLAIN}")
