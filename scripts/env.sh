@@ -84,7 +84,21 @@ forget_nvcc() {
 
 # count_instructions BUILD FILE: of the kernels that the papers name. No file if they cannot be counted.
 count_instructions() {
-    PATH=${nvcc:+${nvcc%/*}:}$PATH python3 bench/sass.py "$1/src/libgfk.so" "$1/bench/gfk_bench" >"$1/sass.part" && mv "$1/sass.part" "$2"
+    PATH=${nvcc:+${nvcc%/*}:}$PATH python3 -B papers/report/sass.py "$1/papers/lib/libgfk.so" "$1/papers/gfk_papers" \
+        >"$1/sass.part" && mv "$1/sass.part" "$2"
+}
+
+# link_prebuilt_libraries FOLDER: the engines on the CPU load ISA-L and GF-Complete from the paths that the machine has
+# where the programs of this folder were built. These paths become links to the libraries of this machine.
+link_prebuilt_libraries() {
+    local variable path found
+    for variable in GFK_ISAL_LIBRARY GFK_GFCOMPLETE_LIBRARY; do
+        path=$(sed -n "s/^$variable:[A-Z]*=//p" "$1/CMakeCache.txt")
+        [ -n "$path" ] && [ ! -e "$path" ] || continue
+        found=$(find -L "$PWD/.deps" /usr/lib /usr/local/lib -name "${path##*/}" -print -quit 2>/dev/null || true)
+        [ -n "$found" ] || { echo "there is no ${path##*/}, so the engines that load it cannot run"; continue; }
+        mkdir -p "${path%/*}" && ln -sfn "$found" "$path" || return 1
+    done
 }
 
 # The generator to configure a build folder with: what it has already, else ninja if there is one.

@@ -3,16 +3,16 @@
 # Builds, tests, checks and measures on a machine with GPUs, and writes the record of it.
 #
 #   scripts/gpu.sh STAGE...   build, test, sanitize, giant, bench, limits, small, product, map, rs,
-#                             cpu, host, papers, python, package; all is these
+#                             cpu, host, python, package; all is these
 #   scripts/gpu.sh quick      the tests of what changed since GFK_BASE (HEAD), or of the files GFK_CHANGED
-#   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt, with the
-#                             counts of instructions
+#   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt, with
+#                             those of scripts/papers.sh
 #
 # Each stage takes less than 8 minutes on one GPU and 16 cores, the build included, and replaces its
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests and
 # sanitizers are shared out to the GPUs, and so are the presets of all stages from bench to rs that stand
 # beside each other: each preset has a GPU and a fixed set of cores to itself. The stages cpu, host,
-# papers, python and package run alone. The report comes once, behind all stages. Nothing is installed:
+# python and package run alone. The report comes once, behind all stages. Nothing is installed:
 # libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of them must be there.
 #
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
@@ -31,7 +31,7 @@ cd "$(dirname "$0")/.."
 . scripts/env.sh
 
 [[ ${1:---help} != --help ]] || { sed -n '3,27s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-all=(build test sanitize giant bench limits small product map rs cpu host papers python package)
+all=(build test sanitize giant bench limits small product map rs cpu host python package)
 # The presets whose GPU rows the stages measure, [:FILE], the longest first.
 rows="map product-map
 rs rs-sweep
@@ -102,7 +102,7 @@ configure_and_build() { # ARCHITECTURES
     cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release -DGFK_REQUIRE_ALL=ON \
         -DGFK_CUDA=ON "-DGFK_CLMAD=${GFK_CLMAD:-AUTO}" "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$1" \
         -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON -DGFK_TOOL=ON \
-        -DGFK_TESTS=ON -DGFK_BENCH=ON -DGFK_EXAMPLES=ON "-DGFK_COMMIT=$described" &&
+        -DGFK_TESTS=ON -DGFK_BENCH=ON -DGFK_EXAMPLES=ON "-DGFK_PAPERS=${papers:-OFF}" "-DGFK_COMMIT=$described" &&
         cmake --build "$build" -j "$(nproc)"
 }
 
@@ -112,7 +112,7 @@ compile() {
 
 # The build folder without what only a compiler reads.
 prebuild() {
-    configure_and_build 90
+    papers=ON configure_and_build 90
     rm -rf build/prebuilt
     cp -a $build build/prebuilt
     rm -rf build/prebuilt/logs
@@ -124,15 +124,6 @@ prebuild() {
     find build/prebuilt -type f -perm -u+x -exec strip -g {} + 2>/dev/null || true # but for scripts
     { echo "$described"; describe_compilers; } >build/prebuilt/BUILT
     echo "build/prebuilt: $(du -sh build/prebuilt | cut -f 1), for GFK_PREBUILT"
-}
-
-# Makes the file at a path of the other machine a link to the library of that name on this one.
-link_library() { # PATH
-    local found
-    [ -n "$1" ] && [ ! -e "$1" ] || return 0
-    found=$(find -L "$PWD/.deps" /usr/lib /usr/local/lib -name "${1##*/}" -print -quit 2>/dev/null || true)
-    [ -n "$found" ] || { echo "there is no ${1##*/}, so the engines that load it cannot run"; return 0; }
-    mkdir -p "${1%/*}" && ln -sfn "$found" "$1"
 }
 
 # Paths of the other machine become paths of this one in what ctest and cmake --install read, but for
@@ -151,10 +142,7 @@ unpack() {
     done
     find "$build" -name '*.cmake' -exec sed -i "${edit[@]}" \
         -e "/OLD_RPATH/!s|$(there CMAKE_HOME_DIRECTORY)|$PWD|g" {} +
-    # The engines on the CPU load ISA-L and GF-Complete from the paths that the other machine has.
-    for variable in GFK_ISAL_LIBRARY GFK_GFCOMPLETE_LIBRARY; do
-        link_library "$(there $variable)" || return 1
-    done
+    link_prebuilt_libraries "$GFK_PREBUILT"
 }
 
 # ---- sharing out -----------------------------------------------------------------------------------
@@ -268,20 +256,6 @@ stage_cpu() {
 }
 stage_host() { alone "" host host-streams; }
 
-# The five papers in one run, and the instructions of the kernels that they name.
-stage_papers() {
-    local rc=0
-    if [ -n "${GFK_PREBUILT:-}" ] && [ -e "$build/sass.csv" ]; then
-        cp "$build/sass.csv" "$results/sass.csv" || rc=1
-    elif command -v cuobjdump >/dev/null; then
-        count_instructions "$build" "$results/sass.csv" || rc=1
-    else
-        echo "instructions: not counted, there is no cuobjdump" >&3
-    fi
-    alone "" papers || rc=1
-    return "$rc"
-}
-
 # The Python package for the library of this build, once for all stages of a run. pip takes what it needs from
 # this machine.
 install_package() {
@@ -355,7 +329,6 @@ alone() { # OPTIONS PRESET[:FILE]...
         (
             taskset -cp "$cores" "$BASHPID" >/dev/null || echo "cores: not fixed"
             preset="--preset ${item%:*}"
-            [ "$item" != papers ] || preset="--paper all"
             # shellcheck disable=SC2086 # options are words
             measure "${item%:*}" "${item#*:}" $preset $1
         ) || rc=1

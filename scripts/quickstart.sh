@@ -58,7 +58,7 @@ for option in "${@:2}"; do
     if [[ $option == -D* ]]; then options+=("$option"); else arguments+=("$option"); fi
 done
 
-# install_pandas [matplotlib]: for bench/report.py and bench/sass.py, which say what there is not without it. Both come
+# install_pandas [matplotlib]: for bench/report.py, which says what there is not without it. Both come
 # from one place: a matplotlib of PyPI brings a numpy that an older pandas of the system cannot use.
 install_pandas() {
     local check="import pandas ${1:+, $1; exit($1.__version_info__ < (3, 7))}"
@@ -206,15 +206,6 @@ needs() {
     exit 1
 }
 
-# For the pages of the papers; report finds the counts beside the results.
-count_for_papers() {
-    rm -f "$build/results/sass.csv"
-    PATH=${nvcc%/*}:$PATH
-    if ! have cuobjdump || ! install_pandas || ! count_instructions "$build" "$build/results/sass.csv"; then
-        echo "instructions: not counted, there is no cuobjdump or it failed; the pages say what is missing"
-    fi
-}
-
 # ---- run ---------------------------------------------------------------------------------------
 case $goal in
 tool)
@@ -227,7 +218,6 @@ bench)
     [ ${#arguments[@]} -gt 0 ] || arguments=(--preset quick)
     "$build/bench/gfk_bench" --out "$build/results/bench.json" "${arguments[@]}"
     echo "pages and plots of these results: scripts/quickstart.sh report"
-    [ -z "$nvcc" ] || [ -z "$capabilities" ] || [[ " ${arguments[*]}" != *" --paper"* ]] || count_for_papers
     ;;
 test) # slow, huge and giant take minutes or a large GPU: scripts/gpu.sh runs them.
     ctest --test-dir "$build" -LE '^(slow|huge|giant)$' --no-tests=error -j "$(nproc)" \

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds papers/, measures its claims and writes its pages.
+#
+#   scripts/papers.sh [OPTION...]    all papers, or what the options of gfk_papers say, e.g. --paper opencl
+#   scripts/papers.sh pages FILE...  only the pages of papers/, from these result files
+#   scripts/papers.sh test           the library's tests on each kernel that only papers have; needs a GPU
+#   scripts/papers.sh check          needs no GPU: builds, measures small rows of each paper on the CPU, and writes
+#                                    pages of them; compiles the kernels too where there is an nvcc
+#
+# A complete run on a GPU is a record: papers/results/GPU/papers.json, with the counts of instructions beside it if
+# there is a cuobjdump. The pages of papers/ are those of the H200; all others go to build/papers/pages.
+#
+#   GFK_PREBUILT=FOLDER   programs packed by `scripts/gpu.sh prebuild` on another machine: nothing is compiled
+#   GFK_COMMIT            the commit, where the tree came without its .git
+#   GFK_SECOND=1          the record's second run: papers/results/GPU/second, without pages
+#   OUT                   a folder for papers.tar.gz: record and pages
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/env.sh
+
+of_pages=h200 build=build/papers seconds=460
+commit=${GFK_COMMIT:-}
+
+write_pages() { # FOLDER FILE...
+    python3 -c 'import pandas' 2>/dev/null || pip_install build/python --no-compile pandas || return 1
+    PYTHONPATH="$PWD/build/python${PYTHONPATH:+:$PYTHONPATH}" python3 -B papers/report/write.py --out "$@"
+}
+
+configure() { # FOLDER OPTION...
+    cmake -S . -B "$1" -G "$(generator_of "$1")" -DCMAKE_BUILD_TYPE=Release -DGFK_PAPERS=ON -DGFK_BENCH=ON \
+        -DGFK_EXAMPLES=OFF -DGFK_TOOL=OFF "-DGFK_COMMIT=$commit" "${@:2}"
+}
+
+# Leaves the programs in $build.
+compile() { # CMAKE-OPTION...
+    local cuda=(-DGFK_CUDA=OFF)
+    if [ -n "${GFK_PREBUILT:-}" ]; then
+        build=$GFK_PREBUILT
+        link_prebuilt_libraries "$GFK_PREBUILT"
+        return
+    fi
+    if [ -n "$capabilities" ]; then
+        fetch_nvcc || echo "without CLMAD: $why"
+        [ -z "$nvcc" ] || cuda=(-DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$capabilities")
+        forget_nvcc "$build"
+    fi
+    stage configure configure "$build" "${cuda[@]}" "$@"
+    stage build cmake --build "$build" -j "$(nproc)"
+}
+
+case ${1:-} in
+-h | --help | help)
+    sed -n '3,20s/^# \{0,1\}//p' "$0"
+    ;;
+pages)
+    write_pages papers "${@:2}"
+    ;;
+test)
+    compile -DGFK_TESTS=ON
+    for name in kernels engines; do # as in papers/CMakeLists.txt
+        GFK_REQUIRE_GPU=1 LD_LIBRARY_PATH="$PWD/${build#"$PWD/"}/papers/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+            "$build/tests/gfk_tests" "--gtest_filter=$(cat "$build/papers/$name.filter")" --gtest_brief=1
+    done
+    ;;
+check)
+    stage configure configure "$build" -DGFK_CUDA=OFF -DGFK_TESTS=OFF -DGFK_WERROR=ON
+    stage build cmake --build "$build" -j "$(nproc)" --target gfk_papers
+    rm -rf $build/check
+    mkdir $build/check
+    "$build/papers/gfk_papers" --only cpu --sizes 65536 --out $build/check/papers.json >$build/check/papers.log
+    write_pages $build/check $build/check/papers.json
+    for claim in gpu-rscode:S1-3 gf-gpu:S2-1 opencl:S3-3 gibraltar:S4-15 nuclei:S5-6; do
+        line=$(grep -F "[${claim#*:}](" "$build/check/${claim%:*}/README.md")
+        echo "$line"
+        [[ $line != *"not run here"* ]]
+    done
+    python3 -c 'import pandas' 2>/dev/null || export PYTHONPATH=$PWD/build/python
+    python3 -B papers/report/papers_test.py
+    if [ -n "$nvcc" ]; then
+        stage configure configure $build/cuda -DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" -DGFK_TESTS=OFF \
+            -DCMAKE_CUDA_ARCHITECTURES=90 -DGFK_WERROR=ON
+        stage build cmake --build $build/cuda -j "$(nproc)" --target gfk_papers_kernels
+    fi
+    ;;
+*)
+    if [ -z "$commit" ] && commit=$(git rev-parse HEAD 2>/dev/null); then
+        [ -z "$(git status --porcelain -- . ':!papers/results' ':!papers/*.md')" ] || commit+=-dirty
+    fi
+    compile -DGFK_TESTS=OFF
+    gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1 || true)
+    slug=$(echo "$gpu" | tr '[:upper:]' '[:lower:]' | sed 's/nvidia//; s/^[^a-z0-9]*//; s/[^a-z0-9]\{1,\}/-/g')
+    results=build/papers/results
+    [ -z "$slug" ] || [ $# -gt 0 ] || results=papers/results/$slug${GFK_SECOND:+/second}
+    mkdir -p "$results"
+    timeout $seconds "$build/papers/gfk_papers" "$@" --out "$results/papers.json"
+    if [ -z "${GFK_SECOND:-}" ]; then
+        rm -f "$results/sass.csv" # of another build
+        if [ -n "${GFK_PREBUILT:-}" ] && [ -e "$build/sass.csv" ]; then
+            cp "$build/sass.csv" "$results/sass.csv"
+        elif [ -n "$slug" ]; then
+            count_instructions "$build" "$results/sass.csv" || echo "instructions: not counted; the pages say what is missing"
+        fi
+        pages=build/papers/pages
+        [ "$results" != papers/results/$of_pages ] || pages=papers
+        write_pages "$pages" "$results/papers.json" || echo "no pages; scripts/papers.sh pages $results/papers.json writes them"
+    fi
+    [ -z "${OUT:-}" ] || tar -czf "$OUT/papers.tar.gz" "$results" $([ ! -d build/papers/pages ] || echo build/papers/pages) papers/*.md papers/*/README.md
+    ;;
+esac
