@@ -5,7 +5,7 @@
 set(gfk_minimums
   "fields 8337609 293598"
   "proofs 274 274"
-  "api 654 550"
+  "api 607 503"
   "bmma_layout 86192 86192"
   "rs_matrix 5322 1634"
   "rs_matrix_jerasure 3626 206"

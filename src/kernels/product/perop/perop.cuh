@@ -25,7 +25,7 @@ constexpr unsigned PEROP_SHARED_WORDS = 48 * 1024 / 4; /* what every device has 
 template <int W, int Bytes = 16>
 struct PeropOp {
     static constexpr int w = W;
-    static constexpr int bytes = Bytes; /* of a region, that a thread takes */
+    static constexpr int bytes = Bytes;       /* of a region, that a thread takes */
     static constexpr int n = (Bytes + 3) / 4; /* words that hold these bytes */
     static constexpr int sums = n;            /* words that hold the sum of an output */
     static constexpr int words = 1;           /* words of a coefficient's data */
