@@ -94,7 +94,7 @@ link_prebuilt_libraries() {
     local variable path found
     for variable in GFK_ISAL_LIBRARY GFK_GFCOMPLETE_LIBRARY; do
         path=$(sed -n "s/^$variable:[A-Z]*=//p" "$1/CMakeCache.txt")
-        [ -n "$path" ] && [ ! -e "$path" ] || continue
+        if [ -z "$path" ] || [ -e "$path" ]; then continue; fi
         found=$(find -L "$PWD/.deps" /usr/lib /usr/local/lib -name "${path##*/}" -print -quit 2>/dev/null || true)
         [ -n "$found" ] || { echo "there is no ${path##*/}, so the engines that load it cannot run"; continue; }
         mkdir -p "${path%/*}" && ln -sfn "$found" "$path" || return 1

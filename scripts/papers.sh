@@ -21,10 +21,12 @@ cd "$(dirname "$0")/.."
 
 of_pages=h200 build=build/papers seconds=460
 commit=${GFK_COMMIT:-}
+export PYTHONPATH="$PWD/build/python${PYTHONPATH:+:$PYTHONPATH}"
+
+need_pandas() { python3 -c 'import pandas' 2>/dev/null || pip_install build/python --no-compile pandas; }
 
 write_pages() { # FOLDER FILE...
-    python3 -c 'import pandas' 2>/dev/null || pip_install build/python --no-compile pandas || return 1
-    PYTHONPATH="$PWD/build/python${PYTHONPATH:+:$PYTHONPATH}" python3 -B papers/report/write.py --out "$@"
+    need_pandas && python3 -B papers/report/write.py --out "$@"
 }
 
 configure() { # FOLDER OPTION...
@@ -59,7 +61,7 @@ pages)
 test)
     compile -DGFK_TESTS=ON
     for name in kernels engines; do # as in papers/CMakeLists.txt
-        GFK_REQUIRE_GPU=1 LD_LIBRARY_PATH="$PWD/${build#"$PWD/"}/papers/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+        GFK_REQUIRE_GPU=1 LD_LIBRARY_PATH="$(realpath "$build")/papers/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
             "$build/tests/gfk_tests" "--gtest_filter=$(cat "$build/papers/$name.filter")" --gtest_brief=1
     done
     ;;
@@ -75,7 +77,6 @@ check)
         echo "$line"
         [[ $line != *"not run here"* ]]
     done
-    python3 -c 'import pandas' 2>/dev/null || export PYTHONPATH=$PWD/build/python
     python3 -B papers/report/papers_test.py
     if [ -n "$nvcc" ]; then
         stage configure configure $build/cuda -DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" -DGFK_TESTS=OFF \
@@ -99,12 +100,16 @@ check)
         if [ -n "${GFK_PREBUILT:-}" ] && [ -e "$build/sass.csv" ]; then
             cp "$build/sass.csv" "$results/sass.csv"
         elif [ -n "$slug" ]; then
-            count_instructions "$build" "$results/sass.csv" || echo "instructions: not counted; the pages say what is missing"
+            { need_pandas && count_instructions "$build" "$results/sass.csv"; } ||
+                echo "instructions: not counted; the pages say what is missing"
         fi
         pages=build/papers/pages
         [ "$results" != papers/results/$of_pages ] || pages=papers
         write_pages "$pages" "$results/papers.json" || echo "no pages; scripts/papers.sh pages $results/papers.json writes them"
     fi
-    [ -z "${OUT:-}" ] || tar -czf "$OUT/papers.tar.gz" "$results" $([ ! -d build/papers/pages ] || echo build/papers/pages) papers/*.md papers/*/README.md
+    if [ -n "${OUT:-}" ]; then
+        mkdir -p build/papers/pages
+        tar -czf "$OUT/papers.tar.gz" "$results" build/papers/pages papers/*.md papers/*/README.md
+    fi
     ;;
 esac
