@@ -13,7 +13,6 @@
 #
 #   GFK_PREBUILT=FOLDER   programs packed by `scripts/gpu.sh prebuild` on another machine: nothing is compiled
 #   GFK_COMMIT            the commit, where the tree came without its .git
-#   GFK_SECOND=1          the record's second run: papers/results/GPU/second, without pages
 #   OUT                   a folder for papers.tar.gz: record and pages
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -53,7 +52,7 @@ compile() { # CMAKE-OPTION...
 
 case ${1:-} in
 -h | --help | help)
-    sed -n '3,20s/^# \{0,1\}//p' "$0"
+    sed -n '3,16s/^# \{0,1\}//p' "$0"
     ;;
 pages)
     write_pages papers "${@:2}"
@@ -92,24 +91,24 @@ check)
     gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1 || true)
     slug=$(echo "$gpu" | tr '[:upper:]' '[:lower:]' | sed 's/nvidia//; s/^[^a-z0-9]*//; s/[^a-z0-9]\{1,\}/-/g')
     results=build/papers/results
-    [ -z "$slug" ] || [ $# -gt 0 ] || results=papers/results/$slug${GFK_SECOND:+/second}
+    [ -z "$slug" ] || [ $# -gt 0 ] || results=papers/results/$slug
     mkdir -p "$results"
-    timeout $seconds "$build/papers/gfk_papers" "$@" --out "$results/papers.json"
-    if [ -z "${GFK_SECOND:-}" ]; then
-        rm -f "$results/sass.csv" # of another build
-        if [ -n "${GFK_PREBUILT:-}" ] && [ -e "$build/sass.csv" ]; then
-            cp "$build/sass.csv" "$results/sass.csv"
-        elif [ -n "$slug" ]; then
-            { need_pandas && count_instructions "$build" "$results/sass.csv"; } ||
-                echo "instructions: not counted; the pages say what is missing"
-        fi
-        pages=build/papers/pages
-        [ "$results" != papers/results/$of_pages ] || pages=papers
-        write_pages "$pages" "$results/papers.json" || echo "no pages; scripts/papers.sh pages $results/papers.json writes them"
+    rc=0 # of wrong rows; the others have their pages all the same
+    timeout $seconds "$build/papers/gfk_papers" "$@" --out "$results/papers.json" || rc=$?
+    rm -f "$results/sass.csv" # of another build
+    if [ -n "${GFK_PREBUILT:-}" ] && [ -e "$build/sass.csv" ]; then
+        cp "$build/sass.csv" "$results/sass.csv"
+    elif [ -n "$slug" ]; then
+        { need_pandas && count_instructions "$build" "$results/sass.csv"; } ||
+            echo "instructions: not counted; the pages say what is missing"
     fi
+    pages=build/papers/pages
+    [ "$results" != papers/results/$of_pages ] || pages=papers
+    write_pages "$pages" "$results/papers.json" || echo "no pages; scripts/papers.sh pages $results/papers.json writes them"
     if [ -n "${OUT:-}" ]; then
         mkdir -p build/papers/pages
         tar -czf "$OUT/papers.tar.gz" "$results" build/papers/pages papers/*.md papers/*/README.md
     fi
+    exit $rc
     ;;
 esac
