@@ -82,6 +82,7 @@ void add_device_rows(const Options &options, Rows *rows) {
                        {8}, options),
                 options, rows);
     add_product("clmad_w8", kShape, kFile, options, rows);
+    add_product("clmad_w8", {8, 4, 196}, 40 * kMiB, options, rows);
     for (const EncodeCase &c : encoders(options))
         rows->push_back(encode_row(c, false, rows));
     for (const HostEncodeCase &c : host_encoders(options, (size_t)bus_devices()))

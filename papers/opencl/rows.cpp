@@ -65,7 +65,8 @@ void add_device_rows(const Options &options, Rows *rows) {
         products.push_back(c);
     }
     product_rows(products, options, rows);
-    add_product("clmad_w8", kShape, kFile, options, rows);
+    for (size_t k : {4, 30, 60})
+        add_product("clmad_w8", {8, k, 3}, kFile, options, rows);
     for (const EncodeCase &c : encoders(options)) {
         Row row = encode_row(c, false, rows);
         row.sustained = c.roofline && c.probe == "table_b16_nc"; // for its energy
