@@ -5,8 +5,8 @@
 #   scripts/gpu.sh STAGE...   build, test, sanitize, giant, bench, limits, small, product, map, rs,
 #                             cpu, host, python, package; all is these
 #   scripts/gpu.sh quick      the tests of what changed since GFK_BASE (HEAD), or of the files GFK_CHANGED
-#   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt, with
-#                             those of scripts/papers.sh
+#   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt, and
+#                             build/prebuilt-papers for scripts/papers.sh
 #
 # Each stage takes less than 8 minutes on one GPU and 16 cores, the build included, and replaces its
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests and
@@ -112,6 +112,7 @@ compile() {
 
 # The build folder without what only a compiler reads.
 prebuild() {
+    local folder
     papers=ON configure_and_build 90
     rm -rf build/prebuilt
     cp -a $build build/prebuilt
@@ -121,9 +122,18 @@ prebuild() {
     if have cuobjdump && python3 -c 'import pandas' 2>/dev/null; then
         count_instructions "$build" build/prebuilt/sass.csv
     fi
-    find build/prebuilt -type f -perm -u+x -exec strip -g {} + 2>/dev/null || true # but for scripts
     { echo "$described"; describe_compilers; } >build/prebuilt/BUILT
-    echo "build/prebuilt: $(du -sh build/prebuilt | cut -f 1), for GFK_PREBUILT"
+    find build/prebuilt -type f -perm -u+x -exec strip -g {} + 2>/dev/null || true # but for scripts
+    # What scripts/papers.sh needs, in a folder of its own: both together are large.
+    rm -rf build/prebuilt-papers
+    mkdir -p build/prebuilt-papers/tests
+    mv build/prebuilt/papers build/prebuilt-papers
+    [ ! -e build/prebuilt/sass.csv ] || mv build/prebuilt/sass.csv build/prebuilt-papers
+    cp -a build/prebuilt/{BUILT,CMakeCache.txt} build/prebuilt-papers
+    cp -a build/prebuilt/tests/gfk_tests build/prebuilt-papers/tests
+    for folder in build/prebuilt build/prebuilt-papers; do
+        echo "$folder: $(du -sh $folder | cut -f 1), for GFK_PREBUILT"
+    done
 }
 
 # Paths of the other machine become paths of this one in what ctest and cmake --install read, but for

@@ -11,7 +11,8 @@
 # A complete run on a GPU is a record: papers/results/GPU/papers.json, with the counts of instructions beside it if
 # there is a cuobjdump. The pages of papers/ are those of the H200; all others go to build/papers/pages.
 #
-#   GFK_PREBUILT=FOLDER   programs packed by `scripts/gpu.sh prebuild` on another machine: nothing is compiled
+#   GFK_PREBUILT=FOLDER   build/prebuilt-papers, packed by `scripts/gpu.sh prebuild` on another machine: nothing is
+#                         compiled
 #   GFK_COMMIT            the commit, where the tree came without its .git
 #   OUT                   a folder for papers.tar.gz: record and pages
 set -euo pipefail
@@ -52,7 +53,7 @@ compile() { # CMAKE-OPTION...
 
 case ${1:-} in
 -h | --help | help)
-    sed -n '3,16s/^# \{0,1\}//p' "$0"
+    sed -n '3,17s/^# \{0,1\}//p' "$0"
     ;;
 pages)
     write_pages papers "${@:2}"
