@@ -120,7 +120,7 @@ const Option kOptions[] = {
 };
 
 void print_help(const Program &program) {
-    std::printf("%s: measures\n\n  %s NAME\n", program.name, program.option);
+    std::printf("%s [OPTION...]\n\n  %s NAME\n", program.name, program.option);
     for (const auto &preset : program.presets)
         std::printf("    %-16s %s\n", preset.name, preset.what);
     std::puts("");
