@@ -135,8 +135,14 @@ static bool make_guess(const tile *t) {
         return false;
     g->count = g->down = errors;
     g->right = 1;
-    for (uint32_t e = 0; e < errors; e++)
-        g->regions[e] = *gfk_error_region(c, w->state, e);
+    w->guessed_data = 0; /* they follow the parity, each of which is in one check only */
+    for (uint32_t e = 0; e < errors; e++) {
+        const uint32_t region = *gfk_error_region(c, w->state, e);
+        if (region < c->k)
+            g->regions[errors - ++w->guessed_data] = region;
+        else
+            g->regions[e - w->guessed_data] = region;
+    }
     for (uint32_t x = 0; x < c->m; x++)
         gfk_guess_fill_row(c, g, x);
     for (uint32_t p = 0; p < errors; p++) {
@@ -147,8 +153,10 @@ static bool make_guess(const tile *t) {
                 gfk_guess_exchange(c, g, p, x);
         gfk_guess_exchange(c, g, p, pivot);
     }
-    w->map->info.cols = errors;
-    if (has_tables(t->share->locator))
+    const size_t data = w->map->info.cols = w->guessed_data;
+    for (size_t x = 0; x < c->m; x++) /* a parity's column is 0 but for its own error */
+        memmove(g->map + x * data, g->map + x * errors + errors - data, data * sizeof *g->map);
+    if (data != 0 && has_tables(t->share->locator))
         gfk_isal_fill_tables(w->map);
     return true;
 }
@@ -159,15 +167,21 @@ static size_t try_guess(const tile *t) {
     worker *w = t->w;
     const gfk_locate_guess *g = &w->guess;
     const size_t checks = c->m - g->count;
-    for (size_t p = 0; p < g->count; p++)
-        w->pivots[p] = row_of(t, w->syndromes, g->rows[checks + p]);
+    for (size_t p = 0; p < w->guessed_data; p++)
+        w->pivots[p] = row_of(t, w->syndromes, g->rows[c->m - w->guessed_data + p]);
     const gfk_regions pivots = {.pointers = (void **)w->pivots};
-    run_product(w->map, has_tables(t->share->locator) ? w->map->engine->run : gfk_host_product_run,
-                &pivots, w->values, pitch(t->share->length), t->bytes);
+    if (w->guessed_data != 0)
+        run_product(w->map,
+                    has_tables(t->share->locator) ? w->map->engine->run : gfk_host_product_run,
+                    &pivots, w->values, pitch(t->share->length), t->bytes);
+    else
+        memset(w->values, 0, c->m * pitch(t->share->length));
     memset(w->rest, 0, t->bytes);
     for (size_t x = 0; x < checks; x++)
         merge_difference(w->rest, row_of(t, w->values, x), row_of(t, w->syndromes, g->rows[x]),
                          t->bytes);
+    for (size_t x = checks; x < c->m - w->guessed_data; x++) /* the errors of parity */
+        add(row_of(t, w->values, x), row_of(t, w->syndromes, g->rows[x]), t->bytes);
     return is_zero(w->rest, t->bytes) ? 0 : count_symbols(w->rest, w->zeros, t->bytes, c->field.w);
 }
 

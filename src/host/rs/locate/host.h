@@ -32,6 +32,7 @@ typedef struct worker {
     gfk_locate_state state;
     gfk_locate_guess guess;
     struct gfk_product *map; /* the product of the guess */
+    size_t guessed_data;     /* data regions of the guess, after its parity regions */
     bool guessed;
     size_t skip, skipped; /* tiles to go without a guess, and how many the last time */
 } worker;
