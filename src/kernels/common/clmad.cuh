@@ -5,7 +5,8 @@
  * The symbols of a word are spread over 64 bits, 2 w bits apart, so that the products of the
  * symbols with one constant do not meet. One instruction multiplies them and adds them to a sum.
  * Addition is XOR, so a sum of any number of products has 2 w - 1 bits per symbol, and is reduced
- * once, by Barrett's method: two more products. */
+ * once, by Barrett's method: two more products. Where there is no such instruction, products are
+ * computed bit by bit, which is slow. */
 #pragma once
 
 #include "host/base/poly.h"
@@ -15,9 +16,13 @@ namespace gfk {
 
 /* The lower 64 bits of the carry-less product of a and b, XOR c. */
 __device__ inline uint64_t clmad(uint64_t a, uint64_t b, uint64_t c) {
+#if !defined GFK_NO_CLMAD && __CUDA_ARCH__ >= 800
     uint64_t d;
     asm("clmad.lo.u64 %0, %1, %2, %3;" : "=l"(d) : "l"(a), "l"(b), "l"(c));
     return d;
+#else
+    return gfk_poly_carry_less(a, b) ^ c;
+#endif
 }
 
 __device__ inline uint64_t word_pair(uint32_t low, uint32_t high) {
