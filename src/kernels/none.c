@@ -100,23 +100,6 @@ gfk_status gfk_locate_device_sample(const gfk_locate_call *call, const uint32_t 
     return GFK_STATUS_NOT_SUPPORTED;
 }
 
-size_t gfk_locate_operand_words(const gfk_rs_info *info) {
-    (void)info;
-    return 0;
-}
-void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix, const uint32_t *sums,
-                              const uint32_t *roots, uint32_t *words) {
-    (void)info;
-    (void)matrix;
-    (void)sums;
-    (void)roots;
-    (void)words;
-}
-size_t gfk_locate_blocks(const gfk_rs_info *info, int processors) {
-    (void)info;
-    (void)processors;
-    return 0;
-}
 size_t gfk_locate_slabs(const gfk_rs_locator *locator, size_t bytes) {
     (void)locator;
     (void)bytes;

@@ -7,6 +7,7 @@
  * kernel that goes from tile to tile. */
 #pragma once
 
+#include "kernels/product/bmma/mainloop_direct.cuh"
 #include "locate_guess.cuh"
 
 namespace gfk {
@@ -21,30 +22,33 @@ __device__ inline uint64_t place_of(const TileJob &job, unsigned offset) {
     return job.whole_begin + offset / place_bytes * apart + offset % place_bytes;
 }
 
-/* The products of the sample's tile. A warp computes one panel of one step. */
-template <class K>
-__global__ void __launch_bounds__(32) multiply_sample(const __grid_constant__ TileJob job) {
-    using T = typename K::T;
-    constexpr unsigned step_bytes = 16 * T::vectors * K::tiles;
-    static_assert(place_bytes % step_bytes == 0, "");
-    const unsigned panel = blockIdx.x % job.encode.panels,
-                   at = blockIdx.x / job.encode.panels * step_bytes;
-    const uint64_t place = place_of(job, at);
-    multiply_step<K>(job, job.encode, panel, panel + 1, place, place + step_bytes,
-                     StoreRows<T>{slab_at(job.code, job.sample_slab).rows, job.encode.rows,
-                                  place - at, place + step_bytes});
+/* The sample's syndromes: a block computes as many as `Outputs`. */
+template <int W, int Outputs>
+__global__ void __launch_bounds__(threads) multiply_sample(const __grid_constant__ TileJob job) {
+    uint32_t any[4] = {};
+    const uint32_t first = blockIdx.x * Outputs;
+    find_syndromes<W, Outputs, true>(job, slab_at(job.code, job.sample_slab),
+                                     place_of(job, 16 * threadIdx.x), first,
+                                     min(first + Outputs, job.code.m), any);
 }
 
 /* Judges the sample. One block. */
-template <int W>
+template <int W, int Outputs>
 __global__ void __launch_bounds__(threads) take_sample(const __grid_constant__ TileJob job) {
     constexpr unsigned symbols = tile_bytes / (W / 8);
     extern __shared__ uint32_t words[];
     __shared__ Shared shared;
     begin_block(job, shared, job.sample_slab, words);
-    const gfk_locate_code code = decoding_code<W>(job.code);
     Shared::Tally &tally = shared.tallies[0];
-    find_corrupt<W, true>(job, shared, tally, 0, place_of(job, 16 * threadIdx.x));
+    uint32_t any[4] = {};
+    for (uint32_t j = 0; j < job.code.m; j++) {
+        uint32_t x[4];
+        load_vector<true>(my_row(shared.slab, j), x);
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            any[n] |= x[n];
+    }
+    find_corrupt<W>(job, shared, tally, 0, any);
     __syncthreads();
     const uint32_t corrupt = tally.corrupt;
     uint32_t left = corrupt;
@@ -52,40 +56,31 @@ __global__ void __launch_bounds__(threads) take_sample(const __grid_constant__ T
     for (unsigned guess = 0; guess < sample_guesses && job.explain != nullptr &&
                              verdict != Sample::guessed && left >= symbols / places;
          guess++) {
-        make_guess<W>(job, code, shared, guess == 0 ? tally.first_corrupt : tally.first_left,
-                      {words + states_at(code), 1});
+        make_guess<W>(job, shared, guess == 0 ? tally.first_corrupt : tally.first_left,
+                      {words + states_at(job.code), 1});
         if (!shared.guessed)
             break;
         const uint32_t before = left;
-        left = try_guess<W>(job, shared, shared.slab, tally, 0, guess != 0, false);
+        left = try_guess<W, Outputs>(job, shared, shared.slab.guess, tally, 0, guess != 0, false);
         if (before - left >= corrupt - corrupt / 2)
             verdict = Sample::guessed;
     }
     if (threadIdx.x == 0) {
-        job.sample->slab = shared.slab;
+        job.sample->guess = shared.slab.guess;
         job.sample->verdict = verdict;
     }
 }
 
-/* Row `output` of the product of a guess: the checks come first, then the errors in the order of
- * the guess's regions. */
-__device__ inline uint32_t guess_row(const gfk_locate_code &c, const gfk_locate_guess &g,
-                                     uint32_t output) {
-    const uint32_t checks = c.m - g.data - g.parity;
-    return output < checks ? g.data + output : output < checks + g.data ? output - checks : output;
-}
-
 /* The coefficient of region i in row x of the guess's map times the pivots' syndromes, plus that of
- * the row's own syndrome. */
+ * the row's own syndrome, if that must be the same. */
 __device__ inline uint32_t guess_coefficient(const gfk_locate_code &c, const gfk_locate_guess &g,
                                              uint32_t x, uint32_t i) {
-    const auto of_syndrome = [&](uint32_t j) {
-        return i < c.k ? c.matrix[(size_t)j * c.k + i] : (uint32_t)(i - c.k == j);
-    };
-    uint32_t sum = x < g.data ? 0 : of_syndrome(g.rows[x]);
-    for (uint32_t p = 0; p < g.data; p++)
-        sum ^= gfk_times(&c.field, g.map[x * g.data + p], of_syndrome(g.rows[p]));
-    return sum;
+    const uint32_t checks = c.m - g.count;
+    uint64_t sum = x < checks ? gfk_check_element(&c, g.rows[x], i) : 0;
+    for (uint32_t p = 0; p < g.count; p++)
+        sum = gfk_locate_add(&c, sum, *gfk_guess_element(&g, x, p),
+                             gfk_check_element(&c, g.rows[checks + p], i));
+    return gfk_locate_reduce(&c, sum);
 }
 
 /* Builds the matrix operand of the guess, as build_matrix of bmma/operand.h does, a word for each
@@ -96,7 +91,7 @@ __global__ void expand_guess(const __grid_constant__ TileJob job, uint32_t panel
     if (!job.sampled(Sample::guessed))
         return;
     const gfk_locate_code c = with_width<T::w>(job.code);
-    const gfk_locate_guess g = job.sample->slab.guess;
+    const gfk_locate_guess g = job.sample->guess;
     const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x;
     for (uint32_t n = first; n < panels * T::panel_registers * 32; n += step) {
         const uint32_t panel = n / (T::panel_registers * 32),
@@ -112,7 +107,7 @@ __global__ void expand_guess(const __grid_constant__ TileJob job, uint32_t panel
             const uint32_t i = (r % T::steps * T::in_register + slot) * T::lanes + lane % 4;
             if (i >= c.k + c.m || r % T::steps * T::in_register + slot >= T::slots)
                 continue;
-            uint32_t x = guess_coefficient(c, g, guess_row(c, g, output), i);
+            uint32_t x = guess_coefficient(c, g, output, i);
             for (int b = 0; b < T::w; b++) {
                 word |= (x >> bit & 1) << (T::w * slot + b);
                 x = x << 1 ^ (x >> (T::w - 1) & 1 ? c.field.polynomial : 0);
@@ -128,13 +123,6 @@ __global__ void expand_guess(const __grid_constant__ TileJob job, uint32_t panel
     }
 }
 
-/* The top bit of every symbol that is not 0. */
-template <int W>
-__device__ inline uint32_t nonzero_in_word(uint32_t x) {
-    constexpr uint32_t top = W == 8 ? 0x80808080 : W == 16 ? 0x80008000 : 0x80000000;
-    return (((x & ~top) + ~top) | x) & top;
-}
-
 /* Goes over all whole tiles with the product of the sample's guess. */
 template <class K>
 __global__ void __launch_bounds__(K::threads, K::blocks)
@@ -148,8 +136,8 @@ __global__ void __launch_bounds__(K::threads, K::blocks)
     __shared__ Found found;
     if (!job.sampled(Sample::guessed))
         return;
-    const gfk_locate_guess g = job.sample->slab.guess;
-    const uint32_t m = job.code.m, checks = m - g.data - g.parity;
+    const gfk_locate_guess g = job.sample->guess;
+    const uint32_t m = job.code.m, checks = m - g.count;
     const uint32_t first_panel = checks / T::outputs; /* with an error */
     const unsigned lane = threadIdx.x % 32;
     const unsigned mine = lane / T::lanes * 16 + (W == 32 ? 4 * (lane % 4) : 0); /* of a tile */
@@ -202,7 +190,7 @@ __global__ void __launch_bounds__(K::threads, K::blocks)
                                 for (int other = 1; other < T::lanes; other *= 2)
                                     x |= __shfl_xor_sync(0xffffffff, x, other);
                             any |= x;
-                            x = (nonzero_in_word<W>(x) >> (W - 1)) * (0xffffffffu >> (32 - W));
+                            x = (nonzero_symbols<W>(x) >> (W - 1)) * (0xffffffffu >> (32 - W));
                         }
                         if (any != 0) {
                             const uint64_t offset = at + u * (16 * T::vectors) + mine - job.phase;
@@ -221,7 +209,7 @@ __global__ void __launch_bounds__(K::threads, K::blocks)
 #pragma unroll
                     for (int i = 0; i < T::words; i++) {
                         words[u][i] &= ~hole[u][i];
-                        flags |= nonzero_in_word<W>(words[u][i]) >> i;
+                        flags |= nonzero_symbols<W>(words[u][i]) >> i;
                     }
                     count += (uint32_t)__popc(flags);
                     wrong[u] |= flags;
@@ -243,7 +231,7 @@ __global__ void __launch_bounds__(K::threads, K::blocks)
         if (lowest == ~UINT64_C(0)) /* tiles and words from the last to the first */
             for (int n = K::tiles * T::words; n-- > 0;) {
                 const int u = n / T::words, i = n % T::words;
-                const uint32_t flags = wrong[u] << i & nonzero_in_word<W>(~0u);
+                const uint32_t flags = wrong[u] << i & nonzero_symbols<W>(~0u);
                 if (flags != 0)
                     lowest = at + u * (16 * T::vectors) + mine + 4 * i +
                              (unsigned)(__ffs((int)flags) - 1) / W * (W / 8) - job.phase;

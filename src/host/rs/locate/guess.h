@@ -5,22 +5,20 @@
 
 #include "position.h"
 
-/* Regions that may explain many positions: `data` data regions, then `parity` parity regions. The
- * syndromes of as many unguessed parity regions as there are data regions, the pivots, determine
- * the errors of the data; these determine what all other syndromes are. All of this is one product,
- * `map` times the pivots' syndromes. Its row x is
+/* Up to t regions E that may explain many positions. As any m columns of the checks are independent,
+ * the syndromes of |E| rows, the pivots, determine the errors of E, and these determine what all other
+ * syndromes are. All of this is one product, `map` times the pivots' syndromes. Its row x is
  *
- *   x < data               the error of regions[x]
- *   data <= x < m - parity   what the syndrome of parity rows[x] must be
- *   m - parity <= x        what the syndrome of parity rows[x] would be without its own error
+ *   x < m - count    what the syndrome rows[x] must be
+ *   m - count <= x   the error of regions[x - (m - count)]; rows[x] is its pivot
  *
- * If the syndromes are what they must be, the guessed regions explain them. There are at most t, so
- * no other set of at most t regions does. */
+ * If the syndromes are what they must be, E explains them. No other set of at most t regions does. */
 typedef struct gfk_locate_guess {
-    uint32_t data, parity;
-    uint32_t *regions; /* t */
-    uint32_t *rows;    /* m parity regions, the pivots first */
-    uint32_t *map;     /* m * data */
+    uint32_t count;
+    uint32_t *regions;    /* t */
+    uint32_t *rows;       /* m */
+    uint32_t *map;        /* m * count */
+    uint32_t down, right; /* from a row of the map to the next one, and from a column */
 } gfk_locate_guess;
 
 enum { GFK_LOCATE_MOST_GUESSED = 32 };
@@ -29,54 +27,54 @@ GFK_HOST_DEVICE uint32_t gfk_most_guessed(const gfk_locate_code *c) {
     return c->t < GFK_LOCATE_MOST_GUESSED ? c->t : (uint32_t)GFK_LOCATE_MOST_GUESSED;
 }
 
-/* Guesses the regions of a result with `count` errors; the map is not made yet. False: there are
- * too many. */
-GFK_HOST_DEVICE bool gfk_guess_regions(const gfk_locate_code *c, gfk_locate_state s, uint32_t count,
-                                       gfk_locate_guess *g) {
-    if (count > gfk_most_guessed(c))
-        return false;
-    uint32_t at = 0, row = 0;
-    for (uint32_t e = 0; e < count; e++)
-        if (*gfk_error_region(c, s, e) < c->k)
-            g->regions[at++] = *gfk_error_region(c, s, e);
-    g->data = at;
-    g->parity = count - at;
-    for (uint32_t j = 0; j < c->m; j++) {
-        bool guessed = false;
-        for (uint32_t e = 0; e < count; e++)
-            guessed |= *gfk_error_region(c, s, e) == c->k + j;
-        if (guessed)
-            g->rows[c->m - count + at] = j;
-        else
-            g->rows[row++] = j;
-        if (guessed)
-            g->regions[at++] = c->k + j;
-    }
-    return true;
+GFK_HOST_DEVICE uint32_t *gfk_guess_element(const gfk_locate_guess *g, uint32_t x, uint32_t p) {
+    return g->map + (size_t)x * g->down + (size_t)p * g->right;
 }
 
+/* Row x of the map begins as the checks' coefficients of the guessed regions. */
 GFK_HOST_DEVICE void gfk_guess_fill_row(const gfk_locate_code *c, const gfk_locate_guess *g,
                                         uint32_t x) {
-    for (uint32_t i = 0; i < g->data; i++)
-        g->map[x * g->data + i] = c->matrix[(size_t)g->rows[x] * c->k + g->regions[i]];
+    g->rows[x] = x;
+    for (uint32_t p = 0; p < g->count; p++)
+        *gfk_guess_element(g, x, p) = gfk_check_element(c, x, g->regions[p]);
 }
 
-/* The map begins as the coefficients of all rows. Step p exchanges error p and syndrome p as
- * argument and value: first in all rows but p, in any order, then in row p. As the code is MDS,
- * every pivot is regular. */
+/* Step p exchanges error p and a syndrome as argument and value. First: the pivot's row becomes row
+ * m - count + p. One of the rows that are no pivot yet is regular. */
+GFK_HOST_DEVICE void gfk_guess_pivot(const gfk_locate_code *c, const gfk_locate_guess *g,
+                                     uint32_t p) {
+    const uint32_t to = c->m - g->count + p;
+    uint32_t from = to;
+    while (*gfk_guess_element(g, from, p) == 0)
+        from = from + 1 < c->m ? from + 1 : 0;
+    if (from == to)
+        return;
+    const uint32_t row = g->rows[from];
+    g->rows[from] = g->rows[to];
+    g->rows[to] = row;
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t *a = gfk_guess_element(g, from, i), *b = gfk_guess_element(g, to, i);
+        const uint32_t element = *a;
+        *a = *b;
+        *b = element;
+    }
+}
+
+/* Then in all rows x but the pivot's, in any order, and in the end in the pivot's row. */
 GFK_HOST_DEVICE void gfk_guess_exchange(const gfk_locate_code *c, const gfk_locate_guess *g,
                                         uint32_t p, uint32_t x) {
-    const uint32_t *pivot_row = g->map + p * g->data;
-    const uint32_t inverse = gfk_locate_inverse(c, pivot_row[p]);
-    uint32_t *row = g->map + x * g->data;
-    const uint32_t factor = x == p ? inverse : gfk_locate_times(c, row[p], inverse);
-    for (uint32_t i = 0; i < g->data; i++)
-        if (i == p)
-            row[i] = factor;
-        else if (x == p)
-            row[i] = gfk_locate_times(c, row[i], factor);
-        else
-            row[i] ^= gfk_locate_times(c, pivot_row[i], factor);
+    const uint32_t pivot = c->m - g->count + p;
+    const uint32_t inverse = gfk_locate_inverse(c, *gfk_guess_element(g, pivot, p));
+    uint32_t *own = gfk_guess_element(g, x, p);
+    const uint32_t factor = x == pivot ? inverse : gfk_locate_times(c, *own, inverse);
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t *element = gfk_guess_element(g, x, i);
+        if (i != p)
+            *element = x == pivot ? gfk_locate_times(c, *element, factor)
+                                  : *element ^ gfk_locate_times(c, *gfk_guess_element(g, pivot, i),
+                                                                factor);
+    }
+    *own = factor;
 }
 
 #endif

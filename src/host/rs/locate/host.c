@@ -130,19 +130,33 @@ static bool make_guess(const tile *t) {
         first++;
     load(c, t, w->syndromes, first, w->state.words);
     const uint32_t errors = gfk_locate_errors(c, w->state);
-    w->guessed = errors != 0 && gfk_guess_regions(c, w->state, errors, g);
-    if (!w->guessed || g->data == 0)
-        return w->guessed;
+    w->guessed = errors != 0 && errors <= gfk_most_guessed(c);
+    if (!w->guessed)
+        return false;
+    g->count = g->down = errors;
+    g->right = 1;
+    w->guessed_data = 0; /* they follow the parity, each of which is in one check only */
+    for (uint32_t e = 0; e < errors; e++) {
+        const uint32_t region = *gfk_error_region(c, w->state, e);
+        if (region < c->k)
+            g->regions[errors - ++w->guessed_data] = region;
+        else
+            g->regions[e - w->guessed_data] = region;
+    }
     for (uint32_t x = 0; x < c->m; x++)
         gfk_guess_fill_row(c, g, x);
-    for (uint32_t p = 0; p < g->data; p++) {
+    for (uint32_t p = 0; p < errors; p++) {
+        const uint32_t pivot = c->m - errors + p;
+        gfk_guess_pivot(c, g, p);
         for (uint32_t x = 0; x < c->m; x++)
-            if (x != p)
+            if (x != pivot)
                 gfk_guess_exchange(c, g, p, x);
-        gfk_guess_exchange(c, g, p, p);
+        gfk_guess_exchange(c, g, p, pivot);
     }
-    w->map->info.cols = g->data;
-    if (has_tables(t->share->locator))
+    const size_t data = w->map->info.cols = w->guessed_data;
+    for (size_t x = 0; x < c->m; x++) /* a parity's column is 0 but for its own error */
+        memmove(g->map + x * data, g->map + x * errors + errors - data, data * sizeof *g->map);
+    if (data != 0 && has_tables(t->share->locator))
         gfk_isal_fill_tables(w->map);
     return true;
 }
@@ -152,24 +166,22 @@ static size_t try_guess(const tile *t) {
     const gfk_locate_code *c = &t->share->locator->code;
     worker *w = t->w;
     const gfk_locate_guess *g = &w->guess;
-    for (size_t p = 0; p < g->data; p++)
-        w->pivots[p] = row_of(t, w->syndromes, g->rows[p]);
+    const size_t checks = c->m - g->count;
+    for (size_t p = 0; p < w->guessed_data; p++)
+        w->pivots[p] = row_of(t, w->syndromes, g->rows[c->m - w->guessed_data + p]);
     const gfk_regions pivots = {.pointers = (void **)w->pivots};
-    if (g->data != 0)
+    if (w->guessed_data != 0)
         run_product(w->map,
                     has_tables(t->share->locator) ? w->map->engine->run : gfk_host_product_run,
                     &pivots, w->values, pitch(t->share->length), t->bytes);
     else
         memset(w->values, 0, c->m * pitch(t->share->length));
     memset(w->rest, 0, t->bytes);
-    for (size_t x = g->data; x < c->m; x++) {
-        unsigned char *value = row_of(t, w->values, x);
-        const unsigned char *syndrome = row_of(t, w->syndromes, g->rows[x]);
-        if (x < c->m - g->parity)
-            merge_difference(w->rest, value, syndrome, t->bytes);
-        else
-            add(value, syndrome, t->bytes);
-    }
+    for (size_t x = 0; x < checks; x++)
+        merge_difference(w->rest, row_of(t, w->values, x), row_of(t, w->syndromes, g->rows[x]),
+                         t->bytes);
+    for (size_t x = checks; x < c->m - w->guessed_data; x++) /* the errors of parity */
+        add(row_of(t, w->values, x), row_of(t, w->syndromes, g->rows[x]), t->bytes);
     return is_zero(w->rest, t->bytes) ? 0 : count_symbols(w->rest, w->zeros, t->bytes, c->field.w);
 }
 
@@ -177,9 +189,8 @@ static size_t try_guess(const tile *t) {
 static void accept_guess(const tile *t) {
     const gfk_locate_code *c = &t->share->locator->code;
     worker *w = t->w;
-    for (size_t e = 0; e < w->guess.data + w->guess.parity; e++) {
-        const size_t x = e < w->guess.data ? e : c->m - w->guess.parity + e - w->guess.data;
-        unsigned char *values = row_of(t, w->values, x);
+    for (size_t e = 0; e < w->guess.count; e++) {
+        unsigned char *values = row_of(t, w->values, c->m - w->guess.count + e);
         const size_t count = count_symbols(values, w->rest, t->bytes, c->field.w);
         w->counts[w->guess.regions[e]] += count;
         if (!t->share->call->repair || count == 0)

@@ -10,6 +10,8 @@
 #include "locate.h"
 
 enum {
+    LENGTH = 0x3f,
+    ZERO_ROOT = 0x40,      /* of a byte of w->rest: of a recurrence; is 0 a root? */
     ROOTS_BYTES = 1 << 20, /* of all regions' rows that are searched for roots at a time */
     FEW = 32               /* so many positions are decoded one by one, without a guess */
 };
@@ -30,6 +32,7 @@ typedef struct worker {
     gfk_locate_state state;
     gfk_locate_guess guess;
     struct gfk_product *map; /* the product of the guess */
+    size_t guessed_data;     /* data regions of the guess, after its parity regions */
     bool guessed;
     size_t skip, skipped; /* tiles to go without a guess, and how many the last time */
 } worker;
@@ -85,6 +88,15 @@ static inline void load(const gfk_locate_code *c, const tile *t, unsigned char *
                         uint32_t *words) {
     for (size_t j = 0; j < c->m; j++)
         words[j] = gfk_symbol_get(row_of(t, rows, j), i, c->field.w);
+}
+
+/* Finds the errors from plain syndromes that are not all zero. Returns their number, 1 to t; 0: there
+ * are more than t. */
+static inline uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_state s) {
+    if (c->points == NULL)
+        return gfk_locate_by_search(c, s);
+    gfk_locate_syndromes(c, s);
+    return gfk_locate_by_sums(c, s, true);
 }
 
 /* Decodes the positions of the tile that w->wrong has, `left` of them: adds to the verdict and the

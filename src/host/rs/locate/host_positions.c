@@ -55,11 +55,16 @@ FOR_POSITIONS void find_recurrences(const tile *t, unsigned width) {
         if (gfk_symbol_get(w->wrong, i, width) == 0)
             continue;
         load(&c, t, w->values, i, w->state.words + c.m);
-        w->rest[i] = (unsigned char)gfk_locate_recurrence(&c, w->state, repairs);
+        w->rest[i] = (unsigned char)gfk_locate_recurrence(&c, w->state, repairs, ZERO_ROOT);
         w->verdict->unexplained += w->rest[i] == 0;
         for (size_t j = 0; j < (repairs ? 2 * c.t : c.t); j++)
             gfk_symbol_set(row_of(t, w->values, j), i, width, w->state.words[j]);
     }
+}
+
+/* points[i]^t */
+static uint32_t power_of(const gfk_locate_code *c, uint32_t i) {
+    return c->powers[c->t * c->powers_pitch + i];
 }
 
 /* Repairs the symbols of a region where its row of roots has `power` and w->found is 0, from symbol
@@ -69,10 +74,10 @@ FOR_POSITIONS void repair_matches(const tile *t, unsigned width, uint32_t region
     const gfk_locate_code c = code_of(t, width);
     worker *w = t->w;
     for (size_t i = 0; i < symbols; i++)
-        if (w->found[i] == 0 && gfk_symbol_get(roots, i, width) == c.powers[region]) {
+        if (w->found[i] == 0 && gfk_symbol_get(roots, i, width) == power_of(&c, region)) {
             load(&c, t, w->values, first + i, w->state.words);
             repair(region_of(t, region), first + i, width,
-                   gfk_locate_value(&c, w->state, w->rest[first + i] & GFK_LOCATE_LENGTH, region));
+                   gfk_locate_value(&c, w->state, w->rest[first + i] & LENGTH, region));
         }
 }
 
@@ -80,7 +85,7 @@ FOR_POSITIONS void repair_matches(const tile *t, unsigned width, uint32_t region
 static void compare_lengths(unsigned char *restrict found, const unsigned char *restrict of,
                             size_t symbols) {
     for (size_t s = 0; s < symbols; s++) {
-        const unsigned char length = of[s] & GFK_LOCATE_LENGTH;
+        const unsigned char length = of[s] & LENGTH;
         found[s] = (length == 0) | (found[s] != length);
     }
 }
@@ -99,15 +104,15 @@ FOR_POSITIONS void use_roots(const tile *t, unsigned width, size_t offset, size_
     for (uint32_t i = 0; i < c->k + c->m; i++) {
         unsigned char *row = w->roots + i * length;
         for (size_t s = 0; c->points[i] == 0 && s < symbols; s++)
-            gfk_symbol_set(row, s, width, (of[s] & GFK_LOCATE_ZERO_ROOT) == 0);
-        count_equal(w->found, row, c->powers[i], symbols, width);
+            gfk_symbol_set(row, s, width, (of[s] & ZERO_ROOT) == 0);
+        count_equal(w->found, row, power_of(c, i), symbols, width);
     }
     compare_lengths(w->found, of, symbols);
     w->verdict->unexplained += count_symbols(of, w->zeros, symbols, 8);
     w->verdict->unexplained -= count_symbols(of, w->found, symbols, 8);
     for (uint32_t i = 0; i < c->k + c->m; i++) {
         const unsigned char *row = w->roots + i * length;
-        const size_t count = count_matches(row, c->powers[i], w->found, symbols, width);
+        const size_t count = count_matches(row, power_of(c, i), w->found, symbols, width);
         w->counts[i] += count;
         if (t->share->call->repair && count != 0)
             repair_matches(t, width, i, row, first, symbols);

@@ -27,8 +27,8 @@ typedef struct gfk_rs_locator {
     gfk_product_t roots; /* on the host: from recurrences to their roots; NULL: symbol by symbol */
     gfk_pool *pool;      /* on the host */
     size_t threads;
-    const uint32_t *operand;   /* on a device: of its tensor cores; NULL: they cannot help */
-    size_t blocks, processors; /* that work on tiles at the same time */
+    size_t processors; /* on a device */
+    bool explains;     /* on a device: its tensor cores try a sample's guess everywhere */
 } gfk_rs_locator;
 
 /* One call after all checks. The regions and everything that is written are in the memory of the
@@ -71,13 +71,7 @@ gfk_status gfk_locate_device_clear(const gfk_locate_call *call);
 gfk_status gfk_locate_device_sample(const gfk_locate_call *call, const uint32_t **verdict);
 gfk_status gfk_locate_device_mark(const gfk_locate_call *call);
 gfk_status gfk_locate_device_run(const gfk_locate_call *call);
-/* The matrix operands of the tensor cores, in words; 0: they cannot help with this code. `sums` is
- * m * m, from the syndromes to the S_r; `roots` is (k + m) * t, from recurrences to their roots. */
-size_t gfk_locate_operand_words(const gfk_rs_info *info);
-void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix, const uint32_t *sums,
-                              const uint32_t *roots, uint32_t *words);
-/* How many blocks work on tiles, and the bytes of workspace that they and the sample take. */
-size_t gfk_locate_blocks(const gfk_rs_info *info, int processors);
+/* The bytes of workspace that the blocks and the sample take. */
 size_t gfk_locate_slabs(const gfk_rs_locator *locator, size_t bytes);
 
 #ifdef __cplusplus

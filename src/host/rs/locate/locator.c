@@ -3,64 +3,68 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/base/sizes.h"
 #include "host/device/device.h"
 #include "host/rs/code.h"
 #include "locate.h"
 
-/* Where the tables of a code are, in words, and their length: matrix, points, multipliers of
- * parity, inverses of all multipliers, powers t of the points, solutions of quadratic equations, what reduces products,
- * on the CPU the norms of w = 32 and the products of w = 8; for a device also the tables of the arithmetic and the operand of tensor cores, at a multiple of 16
- * bytes. */
+/* Where the tables of a code are, in words; the matrix, or the checks of a device, come first. Each
+ * begins at a multiple of 16 bytes. */
 typedef struct layout {
-    size_t points, v_parity, v_inverses, powers, quadratic, reduced, norms, products, log, operand,
-        words;
+    size_t points, v_parity, v_inverses, powers, quadratic, inverter, reduced, products, words;
+    uint32_t pitch, powers_pitch; /* of the checks */
 } layout;
 
-/* On a device Euclid's algorithm takes less time than lookups in global memory. */
-enum { FEW_REGIONS = 64, NORM_WORDS = (3 * 4 + 1) * 256, PRODUCT_WORDS = 256 * 256 / 4 };
-static bool has_norms(const gfk_rs_info *info) {
-    return info->field.w == 32 && info->device == GFK_CPU;
-}
-static bool has_products(const gfk_rs_info *info) {
-    return info->field.w == 8 && info->device == GFK_CPU;
+enum { FEW_REGIONS = 64, PRODUCT_WORDS = 256 * 256 / 4 };
+
+static size_t take(size_t *words, size_t count) {
+    const size_t at = *words;
+    *words += gfk_round_up(count, 4);
+    return at;
 }
 
-static layout layout_of(const gfk_rs_info *info, size_t log_entries, size_t operand_words) {
-    layout l = {.points = info->m * info->k};
-    l.v_parity = l.points + info->k + info->m;
-    l.v_inverses = l.v_parity + info->m;
-    l.powers = l.v_inverses + info->k + info->m;
-    l.quadratic = l.powers + info->k + info->m;
-    l.reduced = l.quadratic + info->field.w / 8 * 256;
-    l.norms = l.reduced + info->field.w / 8 * 256;
-    l.products = l.norms + (has_norms(info) ? NORM_WORDS : 0);
-    l.log = l.products + (has_products(info) ? PRODUCT_WORDS : 0);
-    l.operand = (l.log + (log_entries + 1) / 2 + 3) / 4 * 4;
-    l.words = l.operand + operand_words;
+static layout layout_of(const gfk_rs_info *info) {
+    const bool on_device = info->device >= 0;
+    const size_t k = info->k, m = info->m, n = k + m, w = info->field.w;
+    layout l = {.pitch = (uint32_t)gfk_round_up(m, 8),
+                .powers_pitch = (uint32_t)gfk_round_up(n, 8)};
+    (void)take(&l.words, on_device ? n * l.pitch : m * k);
+    l.points = take(&l.words, n);
+    l.v_parity = take(&l.words, m);
+    l.v_inverses = take(&l.words, n);
+    l.powers =
+        take(&l.words, on_device || m <= GFK_LOCATE_MOST_SUMS ? (m / 2 + 1) * l.powers_pitch : 0);
+    l.quadratic = take(&l.words, w / 8 * 256);
+    l.inverter = take(&l.words, sizeof(gfk_inverter) / 4);
+    l.reduced = take(&l.words, w == 32 ? w / 8 * 256 : 0);
+    l.products = take(&l.words, w == 8 && !on_device ? PRODUCT_WORDS : 0);
     return l;
 }
 
-static gfk_locate_code view(gfk_rs_t code, bool points, bool log, const layout *l,
-                            const uint32_t *words) {
+static gfk_locate_code view(gfk_rs_t code, bool points, const layout *l, const uint32_t *words) {
+    const unsigned w = code->info.field.w;
+    const bool on_device = code->info.device >= 0;
     gfk_locate_code out = {
         .field = code->arithmetic,
+        .barrett = gfk_barrett_of(w, code->info.field.polynomial),
         .k = (uint32_t)code->info.k,
         .m = (uint32_t)code->info.m,
         .t = (uint32_t)(code->info.m / 2),
-        .matrix = words,
+        .matrix = on_device ? NULL : words,
+        .checks = on_device ? words : NULL,
+        .pitch = l->pitch,
         .points = points ? words + l->points : NULL,
         .v_parity = words + l->v_parity,
         .v_inverses = words + l->v_inverses,
         .powers = words + l->powers,
+        .powers_pitch = l->powers_pitch,
         .quadratic = words + l->quadratic,
-        .reduced = words + l->reduced,
-        .norms = has_norms(&code->info) ? words + l->norms : NULL,
-        .products = has_products(&code->info) ? (const uint8_t *)(words + l->products) : NULL,
-        .carryless = code->arithmetic.log == NULL};
-    if (log) {
-        out.field.log = (const uint16_t *)(words + l->log);
-        out.field.antilog = out.field.log + (code->arithmetic.antilog - code->arithmetic.log);
-    }
+        .inverter =
+            on_device || w == 32 ? (const gfk_inverter *)(const void *)(words + l->inverter) : NULL,
+        .reduced = w == 32 ? words + l->reduced : NULL,
+        .products = w == 8 && !on_device ? (const uint8_t *)(words + l->products) : NULL};
+    if (on_device)
+        out.field.log = out.field.antilog = NULL;
     return out;
 }
 
@@ -90,7 +94,7 @@ static void fill_quadratic(const gfk_arithmetic *f, uint32_t *table) {
         }
 }
 
-/* The linear map that maps bit i to first * factor^i: the images of the bytes, for gfk_map_bytes. */
+/* The linear map that maps bit i to first * factor^i: the images of the bytes. */
 static void fill_powers(const gfk_arithmetic *f, uint32_t first, uint32_t factor, uint32_t *table) {
     for (unsigned i = 0; i < f->w; i++) {
         uint32_t *byte = table + i / 8 * 256;
@@ -98,41 +102,6 @@ static void fill_powers(const gfk_arithmetic *f, uint32_t first, uint32_t factor
             byte[(1u << i % 8) + v] = byte[v] ^ first;
         first = gfk_times(f, first, factor);
     }
-}
-
-/* a^(2^count) */
-static uint32_t square(const gfk_arithmetic *f, uint32_t a, unsigned count) {
-    for (unsigned i = 0; i < count; i++)
-        a = gfk_times(f, a, a);
-    return a;
-}
-
-/* Elements of GF(2^8) in GF(2^32) differ in their bits at eight pivots, which are their index. */
-static void fill_norms(const gfk_arithmetic *f, uint32_t *table) {
-    uint32_t *index = table + 2048, *inverses = table + 3072, powers[255];
-    fill_powers(f, 1, square(f, 2, 16), table);
-    fill_powers(f, 1, square(f, 2, 8), table + 1024);
-    unsigned order = 0;
-    for (uint32_t a = 2; order != 255; a++) { /* norms, until one generates all of GF(2^8) */
-        const uint32_t b = gfk_times(f, a, square(f, a, 16));
-        const uint32_t generator = gfk_times(f, b, square(f, b, 8));
-        powers[0] = 1;
-        for (order = 1; (powers[order % 255] = gfk_times(f, powers[order - 1], generator)) != 1;)
-            order++;
-    }
-    uint32_t basis[8];
-    for (unsigned j = 0; j < 8; j++) {
-        basis[j] = powers[j];
-        for (unsigned i = 0; i < j; i++)
-            if (basis[j] & (basis[i] & -basis[i]))
-                basis[j] ^= basis[i];
-        const uint32_t pivot = basis[j] & -basis[j]; /* the lowest bit */
-        const unsigned bit = (unsigned)__builtin_ctz(pivot);
-        for (uint32_t v = 0; v < 256; v++)
-            index[bit / 8 * 256 + v] |= (v >> bit % 8 & 1) << j;
-    }
-    for (unsigned i = 0; i < 255; i++)
-        inverses[gfk_map_bytes(index, powers[i])] = powers[(255 - i) % 255];
 }
 
 /* Row a is the sum of the rows of the bits of a, and row 2^i is that of all x^i * b. */
@@ -146,45 +115,39 @@ static void fill_products(const gfk_arithmetic *f, uint8_t *table) {
 
 /* Fills the tables. *points: the code is decoded by its points, else by a search. False: neither
  * is possible. */
-static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *words,
-                 bool *points) {
+static bool fill(gfk_rs_t code, const layout *l, uint32_t *words, bool *points) {
     const gfk_rs_info *info = &code->info;
     const gfk_arithmetic *f = &code->arithmetic;
     const size_t k = info->k, m = info->m, n = k + m;
-    const uint32_t power = f->polynomial & (UINT32_MAX >> (32 - f->w)); /* x^w */
-    fill_powers(f, power, 2, words + l->reduced);
-    if (has_products(info))
+    const bool on_device = info->device >= 0;
+    if (l->products != l->words)
         fill_products(f, (uint8_t *)(words + l->products));
-    if (has_norms(info))
-        fill_norms(f, words + l->norms);
-    uint32_t *v_inverses = words + l->v_inverses;
-    memcpy(words, code->matrix, m * k * sizeof *words);
-    *points = gfk_grs_find(code, words + l->points, v_inverses);
+    if (l->reduced != l->products)
+        fill_powers(f, f->polynomial, 2, words + l->reduced);
+    gfk_inverter_init((gfk_inverter *)(void *)(words + l->inverter), &info->field);
+    uint32_t *p = words + l->points, *v = words + l->v_inverses, *powers = words + l->powers;
+    *points = gfk_grs_find(code, p, v);
     if (!*points &&
         (info->mds != GFK_RS_MDS_YES || !gfk_rs_few_subsets(n, m / 2, GFK_LOCATE_MOST_SUBSETS)))
         return false;
-    if (*points) {
-        memcpy(words + l->v_parity, v_inverses + k, m * sizeof *words);
-        for (size_t i = 0; i < n; i++)
-            v_inverses[i] = gfk_inverse(f, v_inverses[i]);
-        fill_quadratic(f, words + l->quadratic);
+    if (!on_device)
+        memcpy(words, code->matrix, m * k * sizeof *words);
+    for (size_t i = 0; i < n && on_device; i++)
+        for (size_t j = 0; j < m; j++)
+            words[i * l->pitch + j] = !*points ? (i < k ? code->matrix[j * k + i] : i - k == j)
+                                      : j == 0 ? v[i]
+                                               : gfk_times(f, words[i * l->pitch + j - 1], p[i]);
+    if (!*points)
+        return true;
+    memcpy(words + l->v_parity, v + k, m * sizeof *words);
+    fill_quadratic(f, words + l->quadratic);
+    for (size_t i = 0; i < n; i++) {
+        v[i] = gfk_inverse(f, v[i]);
+        for (size_t e = 0; e <= m / 2 && l->powers != l->quadratic; e++)
+            powers[e * l->powers_pitch + i] =
+                e == 0 ? 1 : gfk_times(f, powers[(e - 1) * l->powers_pitch + i], p[i]);
     }
-    if (log_entries != 0)
-        memcpy(words + l->log, f->log, log_entries * sizeof *f->log);
     return true;
-}
-
-/* S_r = sum over j of v[k + j] * points[k + j]^r * syndrome j: m * m coefficients. And the powers
- * points[i]^(t-1), ..., points[i], 1 of k + m regions. */
-static void fill_linear(gfk_rs_t code, const layout *l, const uint32_t *words, uint32_t *sums,
-                        uint32_t *roots) {
-    const size_t k = code->info.k, m = code->info.m, t = m / 2;
-    const uint32_t *points = words + l->points;
-    for (size_t e = 0; e < m * m; e++)
-        sums[e] = e < m ? words[l->v_parity + e]
-                        : gfk_times(&code->arithmetic, sums[e - m], points[k + e % m]);
-    for (size_t e = (k + m) * t; e-- > 0;)
-        roots[e] = e % t == t - 1 ? 1 : gfk_times(&code->arithmetic, roots[e + 1], points[e / t]);
 }
 
 /* A product of the code's engine; none where the engine cannot have it. */
@@ -197,24 +160,20 @@ static gfk_status make_product(gfk_rs_t code, size_t rows, size_t cols, const ui
     return status == GFK_STATUS_OUT_OF_MEMORY ? status : GFK_STATUS_SUCCESS;
 }
 
-/* What is linear: from the syndromes to the S_r, and from recurrences to their values at the points.
- * Operands of tensor cores, or products on the CPU. */
-static gfk_status make_linear(gfk_rs_t code, bool points, const layout *l, bool operand,
-                              gfk_rs_locator *locator) {
-    const size_t n = code->info.k + code->info.m, m = code->info.m, t = m / 2;
-    uint32_t *words = locator->tables, *sums = calloc(m * m + n * t, sizeof *sums);
-    uint32_t *roots = sums + m * m;
+/* The products of a code with points on the CPU: from the syndromes to the S_r, m * m coefficients
+ * v[k + j] * points[k + j]^r; and from recurrences to their values at the points. */
+static gfk_status make_products(gfk_rs_t code, const layout *l, gfk_rs_locator *locator) {
+    const size_t k = code->info.k, m = code->info.m, n = k + m, t = m / 2;
+    const uint32_t *words = locator->tables, *powers = words + l->powers;
+    uint32_t *sums = calloc(m * m + n * t, sizeof *sums), *roots = sums + m * m;
     if (sums == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    if (points)
-        fill_linear(code, l, words, sums, roots);
-    for (size_t i = 0; points && i < n; i++)
-        words[l->powers + i] = gfk_times(&code->arithmetic, roots[i * t], words[l->points + i]);
-    gfk_status status = GFK_STATUS_SUCCESS;
-    if (operand)
-        gfk_locate_build_operand(&code->info, code->matrix, sums, roots, words + l->operand);
-    if (points && code->info.device == GFK_CPU)
-        status = make_product(code, m, m, sums, &locator->sums);
+    for (size_t e = 0; e < m * m; e++)
+        sums[e] = e < m ? words[l->v_parity + e]
+                        : gfk_times(&code->arithmetic, sums[e - m], words[l->points + k + e % m]);
+    for (size_t e = 0; e < n * t; e++)
+        roots[e] = powers[(t - 1 - e % t) * l->powers_pitch + e / t];
+    gfk_status status = make_product(code, m, m, sums, &locator->sums);
     /* By planes even few regions' roots take less time than the formulas. */
     if (status == GFK_STATUS_SUCCESS && locator->sums != NULL &&
         (!gfk_locate_has_formulas((uint32_t)t) || (code->info.field.w == 8 && n <= FEW_REGIONS)))
@@ -238,29 +197,26 @@ static gfk_status upload(gfk_rs_locator *locator, int device, size_t bytes) {
 /* Sets *offered to whether the code can locate. */
 static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     const bool on_device = code->info.device >= 0;
-    const size_t entries = on_device ? gfk_arithmetic_entries(&code->info.field) : 0;
-    const size_t operand_words = on_device ? gfk_locate_operand_words(&code->info) : 0;
-    const layout l = layout_of(&code->info, entries, operand_words);
+    const layout l = layout_of(&code->info);
     const size_t bytes = l.words * sizeof(uint32_t);
     bool points = false;
     locator->tables = calloc(1, bytes);
     if (locator->tables == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    *offered = fill(code, &l, entries, locator->tables, &points);
+    *offered = fill(code, &l, locator->tables, &points);
     if (!*offered)
         return GFK_STATUS_SUCCESS;
-    if (points ? code->info.m <= GFK_LOCATE_MOST_SUMS : operand_words != 0)
-        RETURN_IF_ERROR(make_linear(code, points, &l, operand_words != 0, locator));
-    if (on_device)
+    if (points && !on_device && code->info.m <= GFK_LOCATE_MOST_SUMS)
+        RETURN_IF_ERROR(make_products(code, &l, locator));
+    int processors = 0, cc = 0;
+    if (on_device) {
         RETURN_IF_ERROR(upload(locator, code->info.device, bytes));
-    locator->code = view(code, points, entries != 0, &l, locator->tables);
-    if (operand_words == 0)
-        return GFK_STATUS_SUCCESS;
-    int processors = 0;
-    RETURN_IF_ERROR(gfk_device_processors(code->info.device, &processors));
-    locator->operand = (const uint32_t *)locator->tables + l.operand;
+        RETURN_IF_ERROR(gfk_device_processors(code->info.device, &processors));
+        RETURN_IF_ERROR(gfk_device_capability(code->info.device, &cc));
+    }
     locator->processors = (size_t)processors;
-    locator->blocks = gfk_locate_blocks(&code->info, processors);
+    locator->explains = cc >= 80 && cc <= 90;
+    locator->code = view(code, points, &l, locator->tables);
     return GFK_STATUS_SUCCESS;
 }
 

@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arithmetic of GF(2^8) on many symbols at once: eight planes, of which plane b has the bits b of
- * all symbols. 64 ANDs and XORs multiply as many pairs of symbols as a plane has bits. The same
- * functions for host and kernels, but for what a plane is. */
+/* Arithmetic of GF(2^8) on 256 symbols at once: eight planes, of which plane b has the bits b of all
+ * symbols. 64 ANDs and XORs multiply as many pairs of symbols as a plane has bits. */
 #ifndef GFK_HOST_RS_LOCATE_PLANES_H
 #define GFK_HOST_RS_LOCATE_PLANES_H
 
-#include "host/base/poly.h"
+#include <stdint.h>
 
-#ifdef __CUDACC__
-#define GFK_PLANE(byte) ((byte) * 0x01010101u)
-typedef uint32_t gfk_plane;
-#else
 #define GFK_PLANE(byte)                                                                            \
     ((gfk_plane){(byte) * UINT64_C(0x0101010101010101), (byte) * UINT64_C(0x0101010101010101),     \
                  (byte) * UINT64_C(0x0101010101010101), (byte) * UINT64_C(0x0101010101010101)})
 typedef uint64_t gfk_plane __attribute__((vector_size(32), may_alias));
-#endif
 
 /* Planes stay in registers if all loops over them are unrolled. */
-#ifdef __CUDA_ARCH__
-#define EACH_PLANE _Pragma("unroll")
-#elif defined __CUDACC__ || defined __clang__
+#ifdef __clang__
 #define EACH_PLANE
 #else
 #define EACH_PLANE _Pragma("GCC unroll 16")
@@ -29,34 +21,32 @@ typedef uint64_t gfk_plane __attribute__((vector_size(32), may_alias));
 enum { GFK_DEGREES = 15 }; /* of a product before it is reduced */
 
 /* All ones where the polynomial has a term. */
-GFK_HOST_DEVICE void gfk_planes_taps(uint32_t polynomial, gfk_plane *taps) {
+static inline void gfk_planes_taps(uint32_t polynomial, gfk_plane *taps) {
     EACH_PLANE
     for (int i = 0; i < 8; i++)
         taps[i] = polynomial >> i & 1 ? GFK_PLANE(0xff) : GFK_PLANE(0);
 }
 
-GFK_HOST_DEVICE void gfk_planes_copy(gfk_plane *to, const gfk_plane *from) {
+static inline void gfk_planes_copy(gfk_plane *to, const gfk_plane *from) {
     EACH_PLANE
     for (int i = 0; i < 8; i++)
         to[i] = from[i];
 }
 
 /* Where the mask is set, `to` becomes `from`. */
-GFK_HOST_DEVICE void gfk_planes_choose(gfk_plane *to, const gfk_plane *from,
-                                       const gfk_plane *mask) {
+static inline void gfk_planes_choose(gfk_plane *to, const gfk_plane *from, const gfk_plane *mask) {
     EACH_PLANE
     for (int i = 0; i < 8; i++)
         to[i] = (from[i] & *mask) | (to[i] & ~*mask);
 }
 
 /* Begins a sum of products. */
-GFK_HOST_DEVICE void gfk_planes_clear(gfk_plane *sum) {
+static inline void gfk_planes_clear(gfk_plane *sum) {
     EACH_PLANE
     for (int i = 0; i < GFK_DEGREES; i++)
         sum[i] = GFK_PLANE(0);
 }
-GFK_HOST_DEVICE void gfk_planes_add_product(gfk_plane *sum, const gfk_plane *a,
-                                            const gfk_plane *b) {
+static inline void gfk_planes_add_product(gfk_plane *sum, const gfk_plane *a, const gfk_plane *b) {
     EACH_PLANE
     for (int i = 0; i < 8; i++) {
         EACH_PLANE
@@ -64,7 +54,7 @@ GFK_HOST_DEVICE void gfk_planes_add_product(gfk_plane *sum, const gfk_plane *a,
             sum[i + j] ^= a[i] & b[j];
     }
 }
-GFK_HOST_DEVICE void gfk_planes_reduce(const gfk_plane *taps, gfk_plane *sum, gfk_plane *x) {
+static inline void gfk_planes_reduce(const gfk_plane *taps, gfk_plane *sum, gfk_plane *x) {
     EACH_PLANE
     for (int high = GFK_DEGREES - 1; high >= 8; high--) {
         EACH_PLANE
@@ -75,7 +65,7 @@ GFK_HOST_DEVICE void gfk_planes_reduce(const gfk_plane *taps, gfk_plane *sum, gf
 }
 
 /* a *= b */
-GFK_HOST_DEVICE void gfk_planes_multiply(const gfk_plane *taps, gfk_plane *a, const gfk_plane *b) {
+static inline void gfk_planes_multiply(const gfk_plane *taps, gfk_plane *a, const gfk_plane *b) {
     gfk_plane sum[GFK_DEGREES];
     gfk_planes_clear(sum);
     gfk_planes_add_product(sum, a, b);
@@ -83,13 +73,10 @@ GFK_HOST_DEVICE void gfk_planes_multiply(const gfk_plane *taps, gfk_plane *a, co
 }
 
 /* a becomes a^254, by squares and products in turns. */
-GFK_HOST_DEVICE void gfk_planes_invert(const gfk_plane *taps, gfk_plane *a) {
+static inline void gfk_planes_invert(const gfk_plane *taps, gfk_plane *a) {
     gfk_plane x[8], square[GFK_DEGREES];
     gfk_planes_copy(x, a);
-#ifdef __CUDA_ARCH__
-    _Pragma("unroll 1")
-#endif
-        for (int step = 0; step < 7; step++) {
+    for (int step = 0; step < 7; step++) {
         gfk_planes_clear(square);
         EACH_PLANE
         for (int i = 0; i < 8; i++)
@@ -102,7 +89,7 @@ GFK_HOST_DEVICE void gfk_planes_invert(const gfk_plane *taps, gfk_plane *a) {
 }
 
 /* From bytes in a row to planes, and back: transposes 8 x 8 bits everywhere. */
-GFK_HOST_DEVICE void gfk_planes_transpose(gfk_plane *x) {
+static inline void gfk_planes_transpose(gfk_plane *x) {
     EACH_PLANE
     for (int stage = 0; stage < 3; stage++) {
         const int apart = 4 >> stage;
@@ -130,7 +117,7 @@ GFK_HOST_DEVICE void gfk_planes_transpose(gfk_plane *x) {
 enum { GFK_EXCESS_BITS = 7 };
 
 /* `grows`: where L changes. */
-GFK_HOST_DEVICE void gfk_planes_step(gfk_plane *excess, const gfk_plane *grows) {
+static inline void gfk_planes_step(gfk_plane *excess, const gfk_plane *grows) {
     gfk_plane carry = ~*grows;
     EACH_PLANE
     for (int i = 0; i < GFK_EXCESS_BITS; i++) {
@@ -141,9 +128,9 @@ GFK_HOST_DEVICE void gfk_planes_step(gfk_plane *excess, const gfk_plane *grows) 
 }
 
 /* Coefficient l of C and B, and one more step; x^shift B has no coefficient 0. */
-GFK_HOST_DEVICE void gfk_planes_update(const gfk_plane *taps, gfk_plane *c, gfk_plane *b,
-                                       const gfk_plane *scale, const gfk_plane *d,
-                                       const gfk_plane *grows) {
+static inline void gfk_planes_update(const gfk_plane *taps, gfk_plane *c, gfk_plane *b,
+                                     const gfk_plane *scale, const gfk_plane *d,
+                                     const gfk_plane *grows) {
     gfk_plane sum[GFK_DEGREES];
     gfk_planes_clear(sum);
     gfk_planes_add_product(sum, c, scale);
@@ -154,8 +141,8 @@ GFK_HOST_DEVICE void gfk_planes_update(const gfk_plane *taps, gfk_plane *c, gfk_
 
 /* Adds to the bytes of the positions, as gfk_locate_recurrence has them, those with L = l, whose
  * C_l is given. */
-GFK_HOST_DEVICE void gfk_planes_describe(const gfk_plane *excess, uint32_t m, uint32_t l,
-                                         const gfk_plane *c, gfk_plane *bytes) {
+static inline void gfk_planes_describe(const gfk_plane *excess, uint32_t m, uint32_t l,
+                                       const gfk_plane *c, gfk_plane *bytes) {
     gfk_plane equal = GFK_PLANE(0xff), any = GFK_PLANE(0);
     EACH_PLANE
     for (int i = 0; i < GFK_EXCESS_BITS; i++)

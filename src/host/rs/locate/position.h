@@ -11,40 +11,42 @@
 
 /* The tables of a code that locating needs, in the memory of the device or of the host. */
 typedef struct gfk_locate_code {
-    gfk_arithmetic field;
+    gfk_arithmetic field; /* on a device without logarithms */
+    gfk_barrett barrett;
     uint32_t k, m, t;
-    const uint32_t *matrix; /* m * k */
+    const uint32_t *matrix; /* m * k; on the host */
+    /* On a device: coefficient j of region i, checks[i * pitch + j], of the m checks that are 0 for a
+     * codeword: the S_r of a code with points, else (matrix | 1). */
+    const uint32_t *checks;
+    uint32_t pitch;
     /* A generalized Reed-Solomon code: for all r < m the sum over i < k + m of
      * v[i] * points[i]^r * c[i] is 0, where c are the symbols at one position. points NULL: the
      * code is decoded by a search. */
     const uint32_t *points;     /* k + m, all different */
-    const uint32_t *v_parity;   /* v[k] to v[k + m - 1] */
+    const uint32_t *v_parity;   /* v[k] to v[k + m - 1]; on the host */
     const uint32_t *v_inverses; /* 1 / v[i], k + m */
-    const uint32_t *powers;     /* points[i]^t, k + m */
+    /* points[i]^e is powers[e * powers_pitch + i], for e = 0 to t. NULL: roots are not searched by a
+     * product. */
+    const uint32_t *powers;
+    uint32_t powers_pitch;
     /* If y^2 + y = c has a solution, the sum over the bytes b of c of quadratic[256 * b + byte] is
      * one. w / 8 * 256 words. */
     const uint32_t *quadratic;
-    /* Entry 256 * b + v is v * x^(w + 8 * b), reduced. w / 8 * 256 words. */
-    const uint32_t *reduced;
-    /* For w = 32 on the host: a -> a^(2^16), a -> a^(2^8) and the index of an element of GF(2^8)
-     * in the inverses that follow. The three linear maps have 4 * 256 words each. */
-    const uint32_t *norms;
+    const gfk_inverter *inverter; /* where field has no logarithms */
+    const uint32_t *reduced; /* for w = 32 on the host: entry 256 * b + v is v * x^(32 + 8 * b) */
     const uint8_t *products; /* for w = 8 on the host: of all pairs */
-    bool carryless; /* products without logarithms; those of field, if any, make inverses */
 } gfk_locate_code;
 
-/* a * b as polynomials of 16 terms over GF(2), by integer products. Factors with every third term
- * only have room for the carries: at most 6 terms are added up in the three bits of each. */
-GFK_HOST_DEVICE uint32_t gfk_carryless_16(uint32_t a, uint32_t b) {
-    const uint32_t m0 = 0x49249249, m1 = m0 << 1, m2 = m0 << 2;
-    const uint32_t a0 = a & m0, a1 = a & m1, a2 = a & m2;
-    const uint32_t b0 = b & m0, b1 = b & m1, b2 = b & m2;
-    return ((a0 * b0 ^ a1 * b2 ^ a2 * b1) & m0) | ((a0 * b1 ^ a1 * b0 ^ a2 * b2) & m1) |
-           ((a0 * b2 ^ a1 * b1 ^ a2 * b0) & m2);
+/* Coefficient of region i in check j. */
+GFK_HOST_DEVICE uint32_t gfk_check_element(const gfk_locate_code *c, uint32_t j, uint32_t i) {
+    if (c->checks != NULL)
+        return c->checks[(size_t)i * c->pitch + j];
+    return i < c->k ? c->matrix[(size_t)j * c->k + i] : (uint32_t)(i - c->k == j);
 }
 
-/* The same of 32 terms, every fourth of which has room for a sum of 8. */
-GFK_HOST_DEVICE uint64_t gfk_carryless_32(uint32_t a, uint32_t b) {
+/* a * b as polynomials of 32 terms over GF(2), by integer products. Factors with every fourth term
+ * only have room for the carries: at most 8 terms are added up in the four bits of each. */
+static inline uint64_t gfk_carryless_32(uint32_t a, uint32_t b) {
     const uint64_t ones = UINT64_C(0x1111111111111111);
     const uint32_t m = (uint32_t)ones;
     const uint64_t a0 = a & m, a1 = a & m << 1, a2 = a & m << 2, a3 = a & m << 3;
@@ -55,37 +57,61 @@ GFK_HOST_DEVICE uint64_t gfk_carryless_32(uint32_t a, uint32_t b) {
            ((a0 * b3 ^ a1 * b2 ^ a2 * b1 ^ a3 * b0) & ones << 3);
 }
 
-/* A linear map of 32 bits, from the images of the bytes. */
-GFK_HOST_DEVICE uint32_t gfk_map_bytes(const uint32_t *images, uint32_t a) {
-    return images[a & 0xff] ^ images[256 + (a >> 8 & 0xff)] ^ images[512 + (a >> 16 & 0xff)] ^
-           images[768 + (a >> 24)];
+/* The products of the field. gfk_locate_add adds one to a sum of products, and gfk_locate_reduce
+ * makes a symbol of the sum. On a device sums are carry-less products that are not reduced yet. */
+#ifdef __CUDA_ARCH__
+static __device__ inline uint64_t gfk_locate_add(const gfk_locate_code *, uint64_t sum, uint32_t a,
+                                                 uint32_t b) {
+    return gfk::clmad(a, b, sum);
 }
-
-/* gfk_times in the field of the code. */
-GFK_HOST_DEVICE uint32_t gfk_locate_times(const gfk_locate_code *c, uint32_t a, uint32_t b) {
+static __device__ inline uint32_t gfk_locate_reduce(const gfk_locate_code *c, uint64_t sum) {
+    const unsigned w = c->field.w;
+    const uint64_t quotient = gfk::clmad(sum >> w, c->barrett.quotient, 0) >> w;
+    return (uint32_t)gfk::clmad(quotient, c->barrett.polynomial, sum) & (0xffffffffu >> (32 - w));
+}
+static __device__ inline uint32_t gfk_locate_times(const gfk_locate_code *c, uint32_t a,
+                                                   uint32_t b) {
+    return gfk_locate_reduce(c, gfk_locate_add(c, 0, a, b));
+}
+#else
+static inline uint32_t gfk_locate_times(const gfk_locate_code *c, uint32_t a, uint32_t b) {
     if (c->products != NULL)
         return c->products[a << 8 | b];
-    if (!c->carryless)
+    if (c->reduced == NULL)
         return gfk_times(&c->field, a, b);
-    const uint32_t *r = c->reduced;
-    if (c->field.w == 16) {
-        const uint32_t product = gfk_carryless_16(a, b);
-        return ((product ^ r[256 + (product >> 24)]) & 0xffff) ^ r[product >> 16 & 0xff];
-    }
     const uint64_t product = gfk_carryless_32(a, b);
-    return (uint32_t)product ^ gfk_map_bytes(r, (uint32_t)(product >> 32));
+    const uint32_t *r = c->reduced, high = (uint32_t)(product >> 32);
+    return (uint32_t)product ^ r[high & 0xff] ^ r[256 + (high >> 8 & 0xff)] ^
+           r[512 + (high >> 16 & 0xff)] ^ r[768 + (high >> 24)];
 }
+static inline uint64_t gfk_locate_add(const gfk_locate_code *c, uint64_t sum, uint32_t a,
+                                      uint32_t b) {
+    return sum ^ gfk_locate_times(c, a, b);
+}
+static inline uint32_t gfk_locate_reduce(const gfk_locate_code *c, uint64_t sum) {
+    (void)c;
+    return (uint32_t)sum;
+}
+#endif
 
-/* 1 / a, a != 0. Norms of w = 32: a * a^(2^16) is in GF(2^16), whose elements b have their
- * b * b^(2^8) in GF(2^8). */
+/* 1 / a, a != 0: gfk_invert with the products above. */
 GFK_HOST_DEVICE uint32_t gfk_locate_inverse(const gfk_locate_code *c, uint32_t a) {
-    const uint32_t *maps = c->norms;
-    if (maps == NULL)
+    const unsigned w = c->field.w;
+    const gfk_inverter *t = c->inverter;
+    if (t == NULL)
         return gfk_inverse(&c->field, a);
-    const uint32_t a16 = gfk_map_bytes(maps, a), b = gfk_locate_times(c, a, a16);
-    const uint32_t b8 = gfk_map_bytes(maps + 1024, b), d = gfk_locate_times(c, b, b8);
-    const uint32_t inverse = maps[3072 + gfk_map_bytes(maps + 2048, d)];
-    return gfk_locate_times(c, a16, gfk_locate_times(c, b8, inverse));
+    if (w == 8)
+        return t->inverses[a];
+    uint32_t factor = 1;
+    if (w == 32) {
+        factor = gfk_nibbles_times(&t->conjugate_16, w, a);
+        a = gfk_locate_times(c, a, factor);
+    }
+    const uint32_t conjugate = gfk_nibbles_times(&t->conjugate_8, w, a);
+    const uint32_t norm = gfk_locate_times(c, a, conjugate);
+    const uint32_t inverse = t->inverses[gfk_nibbles_times(&t->number, w, norm)];
+    const uint32_t quotient = gfk_locate_times(c, conjugate, inverse);
+    return w == 32 ? gfk_locate_times(c, quotient, factor) : quotient;
 }
 
 GFK_HOST_DEVICE uint32_t gfk_locate_quotient(const gfk_locate_code *c, uint32_t a, uint32_t b) {
@@ -117,7 +143,7 @@ GFK_HOST_DEVICE uint32_t *gfk_error_value(const gfk_locate_code *c, gfk_locate_s
 
 /* Computes S_r = sum over the errors e of v * p^r * e from the plain syndromes, into words m to
  * 2m - 1. */
-GFK_HOST_DEVICE void gfk_locate_syndromes(const gfk_locate_code *c, gfk_locate_state s) {
+static inline void gfk_locate_syndromes(const gfk_locate_code *c, gfk_locate_state s) {
     for (uint32_t j = 0; j < c->m; j++)
         *gfk_word(s, j) = gfk_locate_times(c, *gfk_word(s, j), c->v_parity[j]);
     for (uint32_t r = 0; r < c->m; r++) {
@@ -140,9 +166,10 @@ GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_loca
     for (uint32_t i = 0; i < 2 * c->t; i++)
         *gfk_word(s, i) = 0;
     for (uint32_t r = 0; r < c->m; r++) {
-        uint32_t discrepancy = *gfk_word(s, c->m + r);
+        uint64_t sum = *gfk_word(s, c->m + r);
         for (uint32_t l = 1; l <= length; l++)
-            discrepancy ^= gfk_locate_times(c, *gfk_word(s, l - 1), *gfk_word(s, c->m + r - l));
+            sum = gfk_locate_add(c, sum, *gfk_word(s, l - 1), *gfk_word(s, c->m + r - l));
+        const uint32_t discrepancy = gfk_locate_reduce(c, sum);
         if (discrepancy == 0) {
             shift++;
             continue;
@@ -258,10 +285,10 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_lo
 GFK_HOST_DEVICE void gfk_locate_numerator(const gfk_locate_code *c, gfk_locate_state s,
                                           uint32_t length) {
     for (uint32_t d = 0; d < length; d++) {
-        uint32_t sum = *gfk_word(s, c->m + d);
+        uint64_t sum = *gfk_word(s, c->m + d);
         for (uint32_t a = 1; a <= d; a++)
-            sum ^= gfk_locate_times(c, *gfk_word(s, a - 1), *gfk_word(s, c->m + d - a));
-        *gfk_word(s, c->t + d) = sum;
+            sum = gfk_locate_add(c, sum, *gfk_word(s, a - 1), *gfk_word(s, c->m + d - a));
+        *gfk_word(s, c->t + d) = gfk_locate_reduce(c, sum);
     }
 }
 
@@ -329,20 +356,16 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_sums(const gfk_locate_code *c, gfk_locate
 }
 
 /* For many positions at once the roots are a product: z^(t-L) C'(z) - z^t at all points, from the
- * words 0 to t - 1, times p^(t-1), ..., p, 1 for each region. A point is
- * a root where this is p^t, and point 0 where C_L = 0. */
-enum {
-    GFK_LOCATE_LENGTH = 0x3f,   /* what a byte of a position tells: L, */
-    GFK_LOCATE_ZERO_ROOT = 0x40 /* and whether 0 is a root */
-};
+ * words 0 to t - 1, times p^(t-1), ..., p, 1 for each region. A point is a root where this is p^t, and
+ * point 0 where C_L = 0. Returns L, with the bit `zero_root` if 0 is a root. */
 GFK_HOST_DEVICE uint32_t gfk_locate_recurrence(const gfk_locate_code *c, gfk_locate_state s,
-                                               bool valued) {
+                                               bool valued, uint32_t zero_root) {
     const uint32_t length = gfk_berlekamp_massey(c, s);
     if (length == 0)
         return 0;
     if (valued)
         gfk_locate_numerator(c, s, length);
-    return length | (*gfk_word(s, length - 1) == 0 ? GFK_LOCATE_ZERO_ROOT : 0);
+    return length | (*gfk_word(s, length - 1) == 0 ? zero_root : 0);
 }
 
 #endif

@@ -37,8 +37,7 @@ GFK_HOST_DEVICE uint32_t *gfk_search_scale(const gfk_search *x, uint32_t depth) 
 GFK_HOST_DEVICE bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32_t i) {
     const gfk_locate_code *c = x->code;
     for (uint32_t j = 0; j < c->m; j++)
-        *gfk_search_column(x, depth, j) =
-            i < c->k ? c->matrix[(size_t)j * c->k + i] : (uint32_t)(i - c->k == j);
+        *gfk_search_column(x, depth, j) = gfk_check_element(c, j, i);
     for (uint32_t d = 0; d < depth; d++) {
         const uint32_t share = *gfk_search_column(x, depth, *gfk_search_pivot(x, d));
         *gfk_search_share(x, depth, d) = share;
@@ -110,15 +109,6 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_search(const gfk_locate_code *c, gfk_loca
 /* The number of words in the state of a position. */
 GFK_HOST_DEVICE uint32_t gfk_locate_words(const gfk_locate_code *c) {
     return c->points != NULL ? 2 * c->m : c->m * (2 + 2 * c->t) + c->t * (c->t + 2);
-}
-
-/* Finds the errors from syndromes that are not all zero. Returns their number, 1 to t; 0: there are
- * more than t. */
-GFK_HOST_DEVICE uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_state s) {
-    if (c->points == NULL)
-        return gfk_locate_by_search(c, s);
-    gfk_locate_syndromes(c, s);
-    return gfk_locate_by_sums(c, s, true);
 }
 
 #endif
