@@ -17,7 +17,7 @@ from unittest import mock
 HERE = pathlib.Path(__file__).resolve().parent
 PANDAS, MATPLOTLIB = (importlib.util.find_spec(name) for name in ("pandas", "matplotlib"))
 if PANDAS:
-    from report import frame, front, pages, text
+    from report import energy, frame, front, pages, text
 
 SAMPLE = json.loads((HERE / "report/sample.json").read_text(encoding="utf-8"))
 ON_CPU = [one for one in SAMPLE["benchmarks"] if one["where"] == "cpu"]
