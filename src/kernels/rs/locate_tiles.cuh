@@ -205,10 +205,11 @@ __device__ inline uint32_t first_symbol(const uint32_t (&masks)[4]) {
     return first;
 }
 
-/* The products of a matrix with `inputs` vectors of the thread: Outputs rows of the matrix at a time.
+/* The products of a matrix with `inputs` vectors of the thread: Outputs rows of the matrix at a time,
+ * Abreast vectors on their way.
  * load(i, x) loads vector i, use(j, y) gets output j. Element j of column i is columns[i * pitch + j],
  * where the pitch is a multiple of 8. */
-template <int W, int Outputs, class Load, class Use>
+template <int W, int Outputs, int Abreast = 2, class Load, class Use>
 __device__ inline void multiply(const gfk_barrett &barrett, uint32_t outputs, uint32_t inputs,
                                 const uint32_t *columns, int64_t pitch, const Load &load,
                                 const Use &use) {
@@ -217,7 +218,7 @@ __device__ inline void multiply(const gfk_barrett &barrett, uint32_t outputs, ui
     for (uint32_t first = 0; first < outputs; first += Outputs) {
         uint64_t sums[Outputs][4] = {};
         const uint32_t *column = columns + first;
-#pragma unroll 2
+#pragma unroll Abreast
         for (uint32_t i = 0; i < inputs; i++, column += pitch) {
             uint32_t x[4], c[Outputs];
             load(i, x);
@@ -246,14 +247,14 @@ __device__ inline void multiply(const gfk_barrett &barrett, uint32_t outputs, ui
 }
 
 /* Stores syndromes [first, last) of the thread's vector `at`, and collects their bits. */
-template <int W, int Outputs, bool Whole>
+template <int W, int Outputs, bool Whole, int Abreast = 2>
 __device__ inline void find_syndromes(const TileJob &job, const Slab &slab, uint64_t at,
                                       uint32_t first, uint32_t last, uint32_t (&any)[4]) {
     const gfk_locate_code &c = job.code;
     const uint64_t end = job.phase + job.bytes;
     const unsigned from = at < job.phase ? (unsigned)(job.phase - at) : 0;
     const unsigned to = at >= end ? 0 : end - at < 16 ? (unsigned)(end - at) : 16;
-    multiply<W, Outputs>(
+    multiply<W, Outputs, Abreast>(
         c.barrett, last - first, c.k + c.m, c.checks + first, c.pitch,
         [&](uint32_t i, uint32_t(&x)[4]) {
             if constexpr (Whole)

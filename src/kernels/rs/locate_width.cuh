@@ -279,7 +279,7 @@ gfk_status Width<W>::sample(const gfk_locate_call *call, const uint32_t **verdic
     return with_policy<W>(job.code, [&](auto policy) {
         constexpr int outputs = decltype(policy)::outputs;
         const gfk_status status =
-            launch(multiply_sample<W, outputs>, gfk_divide_up(job.code.m, outputs), threads, 0,
+            launch(multiply_sample<W>, gfk_divide_up(job.code.m, sample_outputs), threads, 0,
                    call->stream, job);
         if (status != GFK_STATUS_SUCCESS)
             return status;
