@@ -45,7 +45,7 @@ std::vector<EncodeCase> encoders(const Options &options) {
     for (const auto &[shape, chunk] : eight) {
         cases.push_back({"log_zero_b1_shared", shape, sized(chunk)});
         for (Cut cut : {Cut::Min, Cut::One, Cut::Max})
-            cases.push_back({"log_zero_b1_shared_tiled", kShape, sized(chunk), cut});
+            cases.push_back({"log_zero_b1_shared_tiled", shape, sized(chunk), cut});
     }
     for (const char *probe :
          {"log_zero_b1_shared_tiled", "log_zero_b4_shared_tiled", "log_zero_b16_shared_tiled"})
