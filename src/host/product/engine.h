@@ -56,6 +56,16 @@ static inline unsigned char *gfk_region_address(const gfk_regions *regions, size
                              : (unsigned char *)((uintptr_t)regions->base + i * regions->stride);
 }
 
+/* The regions from number `first` on. */
+static inline gfk_regions gfk_regions_from(const gfk_regions *regions, size_t first) {
+    gfk_regions from = *regions;
+    if (from.pointers != NULL)
+        from.pointers += first;
+    else
+        from.base = gfk_region_address(regions, first);
+    return from;
+}
+
 /* Marks a mismatch; for engines on the CPU, where several threads may mark the same entry. */
 static inline void gfk_mark(const gfk_product_call *call, uint64_t offset) {
     __atomic_store_n(&call->mismatch_map[offset >> call->shift], 1, __ATOMIC_RELAXED);

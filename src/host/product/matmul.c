@@ -422,15 +422,6 @@ gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t 
     return GFK_STATUS_SUCCESS;
 }
 
-static gfk_regions regions_from(const gfk_regions *regions, size_t first) {
-    gfk_regions from = *regions;
-    if (from.pointers != NULL)
-        from.pointers += first;
-    else
-        from.base = gfk_region_address(regions, first);
-    return from;
-}
-
 void gfk_matmul_set_part(gfk_matmul_part *p, const gfk_matmul_call *batch, size_t first,
                          size_t count) {
     const gfk_matrix *const a = batch->a;
@@ -438,8 +429,8 @@ void gfk_matmul_set_part(gfk_matmul_part *p, const gfk_matmul_call *batch, size_
     p->a = *a;
     p->a.elements =
         (const uint8_t *)a->elements + first * a->rows * a->stride * (batch->field->w / 8);
-    p->b = regions_from(batch->b, first * a->cols);
-    p->c = regions_from(batch->c, first * a->rows);
+    p->b = gfk_regions_from(batch->b, first * a->cols);
+    p->c = gfk_regions_from(batch->c, first * a->rows);
     p->call.a = &p->a;
     p->call.b = &p->b;
     p->call.c = &p->c;

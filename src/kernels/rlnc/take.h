@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernels that take packets are given. */
+/* The arguments of the kernels that take packets. */
 #pragma once
 
 #include "host/rlnc/decoder.h"
