@@ -13,9 +13,9 @@ struct gfk_rlnc {
     gfk_rlnc_desc desc; /* density: not 0 */
     int place;          /* GFK_CPU or a device's number */
     gfk_matmul_machine machine;
-    const gfk_matmul_kernel *kernel; /* of products; NULL: the fastest ones */
-    gfk_pool *pool;                  /* on the CPU; NULL for one thread */
-    size_t threads;                  /* on the CPU */
+    const gfk_kernel_row *kernel; /* of products; NULL: the fastest ones */
+    gfk_pool *pool;               /* on the CPU; NULL for one thread */
+    size_t threads;               /* on the CPU */
     gfk_rlnc_rule rule;
 };
 

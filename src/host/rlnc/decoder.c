@@ -12,35 +12,15 @@
 
 enum { MOST_BYTES = 1 << 28 }; /* the vectors, or inverses, that are worked on at a time */
 
-/* The number of the kernel in the list: a block takes the packets of a generation. */
-static int find_kernel(gfk_rlnc_t code, size_t generations) {
-    static const struct {
-        unsigned w;
-        size_t most, least;
-        unsigned cc_min, cc_max;
-        size_t shared;
-    } kernels[] = {
-#define GFK_RLNC_TAKE_KERNEL(kernel, w_, most_, least_, cc_min_, cc_max_, shared_, ...)            \
-    {.w = w_,                                                                                      \
-     .most = most_,                                                                                \
-     .least = least_,                                                                              \
-     .cc_min = cc_min_,                                                                            \
-     .cc_max = cc_max_,                                                                            \
-     .shared = (size_t)(shared_) << 10},
-#include "kernels/rlnc/shapes.def"
-    };
-    if (code->place == GFK_CPU)
-        return GFK_RLNC_NO_KERNEL;
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        if (kernels[i].w == code->field.w && code->n <= kernels[i].most) {
-            const char *reason;
-            return generations >= kernels[i].least &&
-                           gfk_device_check(kernels[i].cc_min, kernels[i].cc_max, kernels[i].shared,
-                                            code->place, &reason) == GFK_STATUS_SUCCESS
-                       ? (int)i
-                       : GFK_RLNC_NO_KERNEL;
-        }
-    return GFK_RLNC_NO_KERNEL;
+/* The kernel whose blocks take the packets of a generation; NULL: panels take them. */
+static const gfk_kernel_row *find_kernel(gfk_rlnc_t code, size_t generations) {
+    const char *reason;
+    const gfk_kernel_row *const row =
+        code->place != GFK_CPU ? gfk_row_first("rlnc_take", code->field.w, code->n, code->n) : NULL;
+    return row != NULL && gfk_within(row->info.batch, generations) &&
+                   gfk_row_check_device(&row->info, code->place, &reason) == GFK_STATUS_SUCCESS
+               ? row
+               : NULL;
 }
 
 /* The rows of a panel. The CPU searches a panel's pivots element by element, and leaves the rest to
@@ -50,7 +30,8 @@ static size_t panel_rows(gfk_rlnc_t code) {
     return code->place != GFK_CPU ? GFK_PANEL_BITS / w : w == 8 ? 16 : 32;
 }
 
-static gfk_rlnc_shape find_shape(gfk_rlnc_t code, int kernel, size_t generations, size_t spare) {
+static gfk_rlnc_shape find_shape(gfk_rlnc_t code, const gfk_kernel_row *kernel, size_t generations,
+                                 size_t spare) {
     const size_t symbol = code->field.w / 8, panel = panel_rows(code);
     const size_t pitch = gfk_round_up(code->n * symbol, GFK_ALIGNMENT);
     const size_t packets = generations * (code->n + spare), rows_at_once = MOST_BYTES / pitch;
@@ -60,7 +41,7 @@ static gfk_rlnc_shape find_shape(gfk_rlnc_t code, int kernel, size_t generations
         .spare = spare,
         .symbol = symbol,
         .panel = panel,
-        .rows = code->n + (kernel == GFK_RLNC_NO_KERNEL ? panel : 0),
+        .rows = code->n + (kernel == NULL ? panel : 0),
         .pitch = pitch,
         .payload_pitch = gfk_round_up(code->bytes, 16),
         .most = gfk_greatest(gfk_least(packets + packets / 4, rows_at_once), panel),
@@ -105,8 +86,8 @@ static gfk_status find_workspace(const struct gfk_rlnc_decoder *d, size_t *space
     const gfk_matmul_desc desc = {.size = sizeof desc,
                                   .device = code->place,
                                   .threads = shape->lanes == 1 ? (unsigned)code->threads : 1,
-                                  .kernel = code->kernel != NULL ? code->kernel->id : NULL};
-    const bool eliminates = d->kernel == GFK_RLNC_NO_KERNEL;
+                                  .kernel = code->kernel != NULL ? code->kernel->info.id : NULL};
+    const bool eliminates = d->kernel == NULL;
     const struct {
         size_t rows, cols, bytes;
         bool exists, in_place;
@@ -141,7 +122,7 @@ static void lay_out_lane(const struct gfk_rlnc_decoder *d, uint8_t *lane, gfk_el
     const gfk_rlnc_shape *const shape = &d->shape;
     const size_t panel = shape->panel, wide = gfk_greatest(d->code->n, panel);
     *used = 0;
-    if (d->kernel == GFK_RLNC_NO_KERNEL) {
+    if (d->kernel == NULL) {
         const bool on_cpu = d->code->place == GFK_CPU;
         e->factors = gfk_take(lane, used, shape->rows, wide * shape->symbol);
         e->transform = gfk_take(lane, used, panel, panel * shape->symbol);

@@ -17,8 +17,6 @@
 #include "host/product/matmul.h"
 #include "outcome.h"
 
-enum { GFK_RLNC_NO_KERNEL = -1 };
-
 /* A packet of a call. */
 typedef struct gfk_rlnc_arrival {
     uint32_t source; /* its index in the call */
@@ -99,8 +97,8 @@ typedef struct gfk_rlnc_sorted {
 
 struct gfk_rlnc_decoder {
     gfk_rlnc_t code;
-    uint64_t first; /* the number of the first generation */
-    int kernel;     /* the kernel that takes packets by blocks, or GFK_RLNC_NO_KERNEL */
+    uint64_t first;               /* the number of the first generation */
+    const gfk_kernel_row *kernel; /* the kernel that takes packets by blocks, or NULL */
     gfk_rlnc_shape shape;
     gfk_rlnc_state state;
     gfk_rlnc_scratch scratch;

@@ -239,16 +239,18 @@ gfk_status launch_panel(const PanelJob &job, gfk_stream_t stream) {
                                         : status;
 }
 
+using Find = gfk_status(const PanelJob &job, gfk_stream_t stream);
+template <class P>
+constexpr Find *function_of = launch_panel<P::w>;
+
 } // namespace
 
+#define GFK_KERNEL(owner, kernel, w, BUILD, fields, ...)                                           \
+    GFK_KERNEL_SYMBOL(owner, kernel, &function_of<__VA_ARGS__>)
+#include "panels.def"
+
 gfk_status run_panel(unsigned w, const PanelJob &job, gfk_stream_t stream) {
-    switch (w) {
-#define GFK_ELIMINATE_KERNEL(kernel, w, ...)                                                       \
-    case w:                                                                                        \
-        return launch_panel<w>(job, stream);
-#include "shapes.def"
-    }
-    return GFK_STATUS_INTERNAL;
+    return symbol_of<Find *>(gfk_row_first("eliminate", w, 1, 1))(job, stream);
 }
 
 } // namespace matrix

@@ -274,7 +274,7 @@ gfk_status take_segment(gfk_rlnc_decoder_t d, const Packets &packets,
 gfk_status take_segments(gfk_rlnc_decoder_t d, const Packets &packets,
                          const gfk_rlnc_segment *segments, uint8_t *outcomes, gfk_stream_t stream) {
     const gfk_rlnc_sorted &sorted = d->sorted;
-    if (d->kernel == GFK_RLNC_NO_KERNEL) {
+    if (d->kernel == NULL) {
         for (size_t i = 0; i < sorted.segment_count; i++)
             RETURN_IF_ERROR(take_segment(d, packets, sorted.segments[i], outcomes, stream));
         return GFK_STATUS_SUCCESS;
@@ -297,7 +297,7 @@ gfk_status take_segments(gfk_rlnc_decoder_t d, const Packets &packets,
                          .destinations = d->device.destinations,
                          .outcomes = outcomes,
                          .inverter = d->device.inverter};
-    return run_take(d->kernel, job, sorted.segment_count, stream);
+    return symbol_of<Take *>(d->kernel)(job, sorted.segment_count, stream);
 }
 
 /* Sends the lists that the host has sorted. */
