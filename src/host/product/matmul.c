@@ -54,15 +54,12 @@ gfk_status gfk_matmul_find_kernel(const char *id, int device, const gfk_field *f
     *kernel = NULL;
     if (id == NULL)
         return GFK_STATUS_SUCCESS;
-    size_t i = 0, count;
-    const gfk_kernel_row *const kernels = all_kernels(&count);
-    while (i < count && strcmp(id, kernels[i].info.id) != 0)
-        i++;
-    if (i == count)
+    const gfk_kernel_row *const row = gfk_row_find(id);
+    if (row == NULL || strncmp(id, "matmul_w", 8) != 0)
         return GFK_STATUS_UNKNOWN_METHOD;
-    *kernel = &kernels[i];
-    return (*kernel)->info.w == field->w && device != GFK_CPU ? GFK_STATUS_SUCCESS
-                                                              : GFK_STATUS_INVALID_ARGUMENT;
+    *kernel = row;
+    return row->info.w == field->w && device != GFK_CPU ? GFK_STATUS_SUCCESS
+                                                        : GFK_STATUS_INVALID_ARGUMENT;
 }
 
 /* Each level makes three products of halves out of four. */

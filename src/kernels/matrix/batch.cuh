@@ -48,6 +48,16 @@ struct Block {
                          rows = Warps * T::warp_rows;
 };
 
+/* The type of a row: a policy with the row's name, so that the name is in the kernel's symbol. */
+#define GFK_ELIMINATION_TYPE(owner, kernel, width, BUILD, fields, ...)                             \
+    struct owner##_##kernel : __VA_ARGS__ {                                                        \
+        static constexpr gfk_compiled_kernel_info info =                                           \
+            GFK_KERNEL_INFO(owner, kernel, width, fields);                                         \
+        static_assert(T::w == width && info.inputs.max <= rows &&                                  \
+                          info.inputs.max <= T::words * T::word_symbols,                           \
+                      "the kernel does not take so much");                                         \
+    };
+
 /* The shared memory of a group of warps holds tables or, at the end, the matrix; columns follow. */
 template <class K>
 __host__ __device__ constexpr unsigned matrix_bytes(unsigned warps) {

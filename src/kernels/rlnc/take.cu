@@ -13,14 +13,7 @@ namespace {
 using matrix::Block;
 using matrix::Tile;
 
-#define GFK_KERNEL(owner, kernel, width, BUILD, fields, ...)                                       \
-    struct owner##_##kernel : __VA_ARGS__ {                                                        \
-        static constexpr gfk_compiled_kernel_info info =                                           \
-            GFK_KERNEL_INFO(owner, kernel, width, fields);                                         \
-        static_assert(T::w == width && info.inputs.max <= rows &&                                  \
-                          info.inputs.max <= T::words * T::word_symbols,                           \
-                      "the kernel does not take so much");                                         \
-    };
+#define GFK_KERNEL GFK_ELIMINATION_TYPE
 #include "shapes.def"
 #undef GFK_KERNEL
 
