@@ -40,8 +40,8 @@ function(gfk_add_library target)
   set(host ${PROJECT_SOURCE_DIR}/src/host)
   add_library(
     ${target}
-    ${host}/region/registry.c ${host}/product/registry.c $<TARGET_OBJECTS:gfk_base>
-    $<TARGET_OBJECTS:gfk_host>)
+    ${host}/region/registry.c ${host}/product/registry.c ${PROJECT_SOURCE_DIR}/src/kernels/list.c
+    $<TARGET_OBJECTS:gfk_base> $<TARGET_OBJECTS:gfk_host>)
   gfk_library_settings(${target})
   target_include_directories(
     ${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

@@ -45,6 +45,7 @@ set(gfk_minimums
   "host.matrix_huge 60"
   "gpu.matrix_huge 700"
   "matrix_sizes 36"
+  "rlnc_outcome 17"
   "host.rlnc_vectors 140000"
   "host.rlnc_packets 265288 57000"
   "host.rlnc_channel 95000 10000"

@@ -19,7 +19,7 @@ struct MatmulCase {
     size_t region; // Invert: bytes of a row, as of a product of two n x n matrices
     enum Kind { Burst, Long, Product, Invert, Kernel } kind = Burst;
     int count = 1; // Long: calls one behind the other, as the only pass; Invert: of a batch
-    const gfk_matrix_kernel_info *kernel = nullptr; // of a batch; Kernel: of the matmul
+    const gfk_compiled_kernel_info *kernel = nullptr; // of a batch; Kernel: of the matmul
 
     const char *operation() const {
         return kind == Product  ? "product"
@@ -348,11 +348,13 @@ std::vector<MatmulCase> matmul_cases() {
             if (n <= 4096)
                 cases.push_back({{w, n, n}, n * w / 8, MatmulCase::Invert});
         }
-    for (size_t i = 0; i < gfk_matrix_kernel_count(); i++) {
-        const gfk_matrix_kernel_info *kernel = gfk_matrix_kernel_at(i);
-        const size_t n = kernel->max_n;
-        if (std::strncmp(kernel->id, "matmul_", 7) == 0)
-            cases.push_back({{kernel->w, 4096, 4096}, 16 * kKiB, MatmulCase::Kernel, 1, kernel});
+    for (size_t i = 0; i < gfk_compiled_kernel_count("matmul"); i++) {
+        const gfk_compiled_kernel_info *kernel = gfk_compiled_kernel_at("matmul", i);
+        cases.push_back({{kernel->w, 4096, 4096}, 16 * kKiB, MatmulCase::Kernel, 1, kernel});
+    }
+    for (size_t i = 0; i < gfk_compiled_kernel_count("invert_batch"); i++) {
+        const gfk_compiled_kernel_info *kernel = gfk_compiled_kernel_at("invert_batch", i);
+        const size_t n = kernel->inputs.max;
         if (n * kernel->w >= 128) // the check takes rows of 16 bytes or more
             cases.push_back({{kernel->w, n, n},
                              n * kernel->w / 8,

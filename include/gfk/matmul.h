@@ -96,7 +96,7 @@ typedef struct gfk_matmul_desc {
     unsigned threads; /* on the CPU; 0: one for each core that the caller may run on */
     bool check_pointers; /* as of gfk_product_desc: a check of each pointer, for debugging */
     const char *kernel;  /* the id of a compiled kernel, "matmul_w8/clmad" for example
-                            (gfk_matrix_kernel_at, gfk/matrix.h), which takes every shape of its
+                            (gfk_compiled_kernel_at, gfk/registry.h), which takes every shape of its
                             width; for tests and benchmarks. NULL: of those that the device runs the
                             kernel that is fastest by estimate. gfk_matrix_invert_batch has no
                             products and refuses a kernel */
@@ -122,7 +122,7 @@ GFK_API gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, siz
                                         size_t *workspace_bytes);
 
 /* gfk_matmul_kernel_id: the compiled kernel that gfk_matmul uses for such a call: an id of the list
- * (gfk_matrix_kernel_at, gfk/matrix.h), desc->kernel's if it names one; NULL on the CPU. Its argument
+ * (gfk_compiled_kernel_at, gfk/registry.h), desc->kernel's if it names one; NULL on the CPU. Its argument
  * desc is as for gfk_matmul, and the device must be there.
  *
  * Returns the statuses of gfk_matmul_workspace, and NO_DEVICE, WRONG_DEVICE, NOT_SUPPORTED and CUDA

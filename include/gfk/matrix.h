@@ -112,24 +112,6 @@ GFK_API gfk_status gfk_matrix_rank(const gfk_field *field, const gfk_matrix *a,
 GFK_API gfk_status gfk_matrix_wait(const gfk_matrix_record *record, const gfk_matmul_desc *desc,
                                    gfk_stream_t stream, gfk_matrix_record *copy);
 
-/* ---- compiled kernels ------------------------------------------------------------------------ */
-
-/* A compiled kernel: of matmuls, which the member `kernel` of gfk_matmul_desc and gfk_rlnc_desc can name;
- * of eliminations, which gfk_matrix_invert, _solve and _rank are; or of gfk_matrix_invert_batch. Rows are
- * constant, and exist in every build, also where the build has no code for them: that of an nvcc older
- * than 13.3 has none for the kernels `clmad` of matmuls. */
-typedef struct gfk_matrix_kernel_info {
-    const char *id; /* <matmul, eliminate or invert_batch>_w<W>/<kernel> */
-    unsigned w;
-    size_t max_n;            /* rows of a batch's matrices, at most: a batch takes the first row of
-                                its width that has room. 0: no bound */
-    unsigned cc_min, cc_max; /* compute capabilities, 10 * major + minor; 0: no bound */
-} gfk_matrix_kernel_info;
-
-/* gfk_matrix_kernel_count, gfk_matrix_kernel_at: the list; NULL beyond its end. Any thread. */
-GFK_API size_t gfk_matrix_kernel_count(void);
-GFK_API const gfk_matrix_kernel_info *gfk_matrix_kernel_at(size_t index);
-
 /* ---- batches --------------------------------------------------------------------------------- */
 
 /* The most matrices of a batch. */

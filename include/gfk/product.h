@@ -9,6 +9,7 @@
 
 #include <gfk/export.h>
 #include <gfk/field.h>
+#include <gfk/registry.h>
 #include <gfk/status.h>
 #include <gfk/types.h>
 
@@ -61,40 +62,6 @@ GFK_API const gfk_engine_info *gfk_engine_find(const char *id);
  * GFK_CPU for an engine on a device); NOT_SUPPORTED; NO_DEVICE; CUDA. */
 GFK_API gfk_status gfk_engine_available(const gfk_engine_info *info, int device,
                                         const char **reason);
-
-/* Labels of an engine's kernel, a set of bits.
- *
- * ALIGNED  the kernel takes regions that all begin at one phase modulo 16 bytes, at multiples of
- *          the symbol's size, and no others
- * SHORT    the engine uses the kernel for short regions
- * SETS     the kernel only sets outputs (GFK_SET): the kernel does not read them
- * READS    the kernel always reads outputs: it takes GFK_XOR, and refuses GFK_SET */
-#define GFK_ENGINE_KERNEL_ALIGNED 1u
-#define GFK_ENGINE_KERNEL_SHORT 2u
-#define GFK_ENGINE_KERNEL_SETS 4u
-#define GFK_ENGINE_KERNEL_READS 8u
-
-/* One compiled kernel of an engine. Rows are constant, and exist in every build. */
-typedef struct gfk_engine_kernel_info {
-    const char *id;                  /* <engine>/<kernel> */
-    size_t min_inputs, max_inputs;   /* columns of a product that the kernel takes */
-    size_t min_outputs, max_outputs; /* and rows; a maximum of 0 is no bound */
-    unsigned labels;
-    unsigned cc_min, cc_max; /* as of engines; 0: no bound but the engine's */
-} gfk_engine_kernel_info;
-
-/* gfk_engine_kernel_count, gfk_engine_kernel_at: the compiled kernels of an engine. An engine
- * chooses among its kernels by the shape of the matrix, and by the alignment and the length of the
- * regions. A test or a benchmark names one: a kernel's id in the place of an engine's id in
- * gfk_product_desc.
- *
- * info   a row of the list of engines; for any other pointer there are no kernels
- * index  below the count; NULL beyond it
- *
- * The count is 0 for engines on the CPU. Any thread. */
-GFK_API size_t gfk_engine_kernel_count(const gfk_engine_info *info);
-GFK_API const gfk_engine_kernel_info *gfk_engine_kernel_at(const gfk_engine_info *info,
-                                                           size_t index);
 
 /* gfk_engine_family_name: "host", "isal", "perop", ...; "auto" for 0; never NULL.
  * gfk_engine_family_on_cpu: do the family's engines run on the CPU? */
@@ -152,7 +119,7 @@ typedef struct gfk_product_info {
     /* What long regions at one phase run on: the engine's choice, or the kernel that the
      * descriptor names. Where outputs run on several kernels, the first outputs' one. NULL: the
      * engine lists no kernels. */
-    const gfk_engine_kernel_info *kernel;
+    const gfk_compiled_kernel_info *kernel;
     uint64_t reserved[3]; /* 0 */
 } gfk_product_info;
 

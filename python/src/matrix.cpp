@@ -272,7 +272,8 @@ const char *kernel_id(const std::optional<std::string> &kernel, const Field &fie
     size_t bytes = 0;
     const gfk_status status = gfk_matmul_workspace(&field, 1, 1, 0, &desc, &bytes);
     if (status == GFK_STATUS_UNKNOWN_METHOD)
-        raise(status, "kernel: no kernel of matmul has the id %s; gfk.matrix_kernels() lists them",
+        raise(status,
+              "kernel: no kernel of matmul has the id %s; gfk.compiled_kernels() lists them",
               desc.kernel);
     if (status == GFK_STATUS_INVALID_ARGUMENT)
         raise(status, "kernel: %s is for another width than w = %u", desc.kernel, field.w);
@@ -518,20 +519,6 @@ nb::tuple invert_batch(nb::handle a, nb::handle w, nb::handle out) {
     return nb::make_tuple(
         made, records[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), 1)]);
 }
-
-nb::list kernels() {
-    nb::list table;
-    for (size_t i = 0; i < gfk_matrix_kernel_count(); i++) {
-        const gfk_matrix_kernel_info *k = gfk_matrix_kernel_at(i);
-        nb::dict row;
-        row["id"] = k->id;
-        row["w"] = k->w;
-        row["compute_capability"] = nb::make_tuple(k->cc_min, k->cc_max); // 0: no bound
-        row["max_n"] = k->max_n;
-        table.append(row);
-    }
-    return table;
-}
 } // namespace
 
 static void bind_generated(nb::module_ &module) {
@@ -615,7 +602,7 @@ void bind_matrix(nb::module_ &module) {
         "framework.\n"
         "w: 8, 16 or 32, or a Field. threads: on the CPU; 0: every core. check_pointers: checks "
         "the memory of every\npointer; for debugging.\n"
-        "kernel: the id of a kernel of matmul in gfk.matrix_kernels(), for tests and benchmarks; "
+        "kernel: the id of a kernel of matmul in gfk.compiled_kernels(), for tests and benchmarks; "
         "None: the kernel that is\nfastest by estimate.\n\n"
         "A GPU needs compute capability 8.0 or higher, and 9.0 where an nvcc older than 13.3 built "
         "the package. The work is\nin the order of the framework's current stream. Returns out.\n"
@@ -667,11 +654,5 @@ void bind_matrix(nb::module_ &module) {
         "<= 256 for w = 8\nand 16, n <= 128 for w = 32, compute capability 8.0. On the CPU one "
         "matrix after the other, of any n.\n"
         "Raises NotSupported, Overlap, WrongDevice, TypeError (dtype), ValueError (shape).");
-    module.def("matrix_kernels", kernels,
-               "The compiled kernels of matmul, eliminations and batches: a list of dicts, as "
-               "gfk.kernels().\n"
-               "Those of matmul can be named as `kernel` of matmul, invert, solve, rank, pivots "
-               "and RLNC.\n"
-               "max_n: rows of a batch's matrices, at most; 0: no bound.");
 }
 } // namespace gfk

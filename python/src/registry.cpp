@@ -2,8 +2,11 @@
 // The library's lists of kernels and engines as lists of dicts, one for each row.
 #include <gfk/gfk.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include "integer.h"
+#include "product_options.h"
 #include "status.h"
 
 namespace gfk {
@@ -57,6 +60,25 @@ nb::list engines(Integer place) {
     }
     return table;
 }
+
+nb::list compiled_kernels(const std::optional<std::string> &owner) {
+    check_text(owner, "owner");
+    const char *const name = owner ? owner->c_str() : nullptr;
+    const auto pair = [](const gfk_bounds &b) { return nb::make_tuple(b.min, b.max); };
+    nb::list table;
+    for (size_t i = 0; i < gfk_compiled_kernel_count(name); i++) {
+        const gfk_compiled_kernel_info *k = gfk_compiled_kernel_at(name, i);
+        nb::dict made;
+        made["id"] = k->id;
+        made["w"] = k->w;
+        made["inputs"] = pair(k->inputs);
+        made["outputs"] = pair(k->outputs);
+        made["batch"] = pair(k->batch);
+        made["compute_capability"] = pair(k->cc);
+        table.append(made);
+    }
+    return table;
+}
 } // namespace
 
 void bind_registry(nb::module_ &module) {
@@ -67,5 +89,17 @@ void bind_registry(nb::module_ &module) {
         "takes it.\n"
         "available and reason: can the row run on this CUDA device, or, for the CPU's rows, here?");
     module.def("engines", engines, "device"_a = 0, "The engines of products, as kernels().");
+    module.def("compiled_kernels", compiled_kernels, "owner"_a = nb::none(),
+               "The compiled kernels of an owner: an engine, \"bmma_w8\", or a call with or "
+               "without its width, "
+               "\"matmul\",\n\"eliminate\", \"invert_batch\" or \"rlnc_take\"; of all owners for "
+               "None. A list "
+               "of dicts, as kernels().\n"
+               "Those of matmul can be named as `kernel` of matmul, invert, solve, rank, pivots "
+               "and RLNC, those "
+               "of an engine\nas `engine` of Product.\n"
+               "inputs, outputs, batch, compute_capability: the smallest and the largest; 0: no "
+               "bound. Inputs of "
+               "invert_batch\nand rlnc_take are rows and columns, and batch is generations.");
 }
 } // namespace gfk

@@ -370,7 +370,7 @@ def test_matrices_without_rows_or_columns():
     lambda a, kernel: gfk.pivots(a, w=16, kernel=kernel)], ids=["matmul", "invert", "solve", "rank", "pivots"])
 def test_kernels_of_products_refuse(call):
     a = numpy.eye(3, dtype="uint16")
-    ids = [k["id"] for k in gfk.matrix_kernels()]
+    ids = [k["id"] for k in gfk.compiled_kernels()]
     assert "matmul_w16/clmad" in ids and "matmul_w8/clmad" in ids
     for wrong in ("nonsense", "", "matmul_w16", next(i for i in ids if i.startswith("eliminate_w16"))):
         with pytest.raises(gfk.UnknownMethod, match=f"^kernel: no kernel of matmul has the id {wrong};"):
@@ -400,11 +400,15 @@ def test_batches_with_gaps(random):
 
 
 def test_the_list_of_kernels():
-    table = gfk.matrix_kernels()
+    table = gfk.compiled_kernels()
     assert len({k["id"] for k in table}) == len(table) > 10
-    for kind in ("matmul", "eliminate", "invert_batch"):
-        assert {k["w"] for k in table if k["id"].startswith(f"{kind}_w{k['w']}/")} == {8, 16, 32}
-    assert all((k["max_n"] != 0) == k["id"].startswith("invert_batch") for k in table)
+    for owner in ("matmul", "eliminate", "invert_batch", "rlnc_take", "bmma", "clmad"):
+        found = gfk.compiled_kernels(owner)
+        assert found == [k for k in table if k["id"].startswith(f"{owner}_w{k['w']}/")]
+        assert {k["w"] for k in found} == {8, 16, 32}
+        assert gfk.compiled_kernels(owner=f"{owner}_w16") == [k for k in found if k["w"] == 16]
+    assert gfk.compiled_kernels("invert_batch_w8")[0]["inputs"] == (1, 8)
+    assert gfk.compiled_kernels("host_w8") == gfk.compiled_kernels("nonsense") == []
 
 
 # ---- objects and memory ----------------------------------------------------------------------------

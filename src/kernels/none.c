@@ -21,12 +21,6 @@ gfk_status gfk_matmul_run(const gfk_matmul_call *call) {
 }
 #endif
 
-/* A simulated device runs all of them. */
-bool gfk_matmul_is_built(const gfk_matmul_kernel *kernel) {
-    (void)kernel;
-    return true;
-}
-
 const gfk_elimination_steps gfk_eliminate_on_device = {0};
 
 gfk_status gfk_matrix_batch_run(const gfk_matrix_batch *batch) {

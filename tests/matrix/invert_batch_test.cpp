@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
+#include "support/compiled_kernels.h"
 #include "support/guarded_regions.h"
-#include "support/matrix_kernels.h"
 #include "support/places.h"
 
 namespace {
@@ -336,17 +336,17 @@ TEST_P(InvertBatch, Errors) {
 INSTANTIATE_AT(InvertBatch, test_places(false));
 
 // Each compiled kernel, with matrices as small and as large as it gets.
-class InvertBatchKernels : public testing::TestWithParam<MatrixKernel> {};
+class InvertBatchKernels : public testing::TestWithParam<CompiledKernel> {};
 
 TEST_P(InvertBatchKernels, SmallestAndLargest) {
     if (device::count() == 0)
         SKIP_WITHOUT_GPU("there is no GPU");
     size_t smallest = 1;
-    for (MatrixKernel before : matrix_kernels("invert_batch"))
-        if (before->w == GetParam()->w && before->max_n < GetParam()->max_n)
-            smallest = before->max_n + 1;
+    for (CompiledKernel before : compiled_kernels("invert_batch", GetParam()->w))
+        if (before->inputs.max < GetParam()->inputs.max)
+            smallest = before->inputs.max + 1;
     Random random;
-    for (size_t n : {smallest, GetParam()->max_n}) {
+    for (size_t n : {smallest, GetParam()->inputs.max}) {
         Batch batch(make_field(GetParam()->w), n, 6, 0, 0, false, random);
         ASSERT_OK(batch.run());
         ASSERT_TRUE(batch.is_inverted()) << GetParam()->id;
@@ -354,24 +354,7 @@ TEST_P(InvertBatchKernels, SmallestAndLargest) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, InvertBatchKernels,
-                         testing::ValuesIn(matrix_kernels("invert_batch")), matrix_kernel_name);
-
-TEST(InvertBatchChecks, ListOfKernels) {
-    std::set<std::string> ids;
-    for (MatrixKernel kernel : matrix_kernels("")) {
-        const std::string id = kernel->id, w = "_w" + std::to_string(kernel->w) + "/";
-        EXPECT_TRUE(ids.insert(id).second) << "twice: " << id;
-        EXPECT_NE(std::string::npos, id.find(w)) << id;
-        EXPECT_EQ(kernel->max_n != 0, id.rfind("invert_batch" + w, 0) == 0) << id;
-        count_checked();
-    }
-    for (const char *call : {"matmul", "eliminate", "invert_batch"})
-        for (const char *w : {"_w8/", "_w16/", "_w32/"})
-            EXPECT_NE(ids.end(), std::find_if(ids.begin(), ids.end(), [&](const std::string &id) {
-                          return id.rfind(std::string(call) + w, 0) == 0;
-                      }));
-    EXPECT_EQ(nullptr, gfk_matrix_kernel_at(gfk_matrix_kernel_count()));
-}
+                         testing::ValuesIn(compiled_kernels("invert_batch")), compiled_kernel_name);
 
 TEST(InvertBatchChecks, NoDevice) {
     const gfk_field field = make_field(8);

@@ -4,22 +4,21 @@
 #include <cstring>
 #include <set>
 
+#include "support/compiled_kernels.h"
 #include "support/engine_fixture.h"
 
 namespace {
 
-using KernelInfo = const gfk_engine_kernel_info *;
-
 struct Kernel {
     Engine engine;
-    KernelInfo info;
+    CompiledKernel info;
 };
 
 std::vector<Kernel> kernels() {
     std::vector<Kernel> list;
     for (Engine engine : engines())
-        for (size_t i = 0; i < gfk_engine_kernel_count(engine); i++)
-            list.push_back({engine, gfk_engine_kernel_at(engine, i)});
+        for (CompiledKernel info : compiled_kernels(engine->id))
+            list.push_back({engine, info});
     return list;
 }
 
@@ -37,50 +36,63 @@ gfk_product_desc kernel_desc(const Kernel &kernel) {
 
 // ---- the list -----------------------------------------------------------------------------------
 
-TEST(EngineKernelList, IdsAreUniqueAndBeginWithTheEngine) {
+TEST(CompiledKernelList, IdsBoundsAndLabels) {
     std::set<std::string> ids;
-    for (const Kernel &kernel : kernels()) {
-        const std::string id = kernel.info->id, engine = kernel.engine->id;
+    for (CompiledKernel kernel : compiled_kernels(nullptr)) {
+        const std::string id = kernel->id;
         EXPECT_TRUE(ids.insert(id).second) << "twice: " << id;
-        EXPECT_EQ(engine + "/", id.substr(0, engine.size() + 1)) << id;
-        EXPECT_GT(id.size(), engine.size() + 1) << id;
-        EXPECT_EQ(nullptr, gfk_engine_find(kernel.info->id)) << id;
+        EXPECT_NE(std::string::npos, id.find("_w" + std::to_string(kernel->w) + "/")) << id;
+        EXPECT_NE('/', id.back()) << id;
+        EXPECT_EQ(nullptr, gfk_engine_find(kernel->id)) << id;
+        for (const gfk_bounds &b : {kernel->inputs, kernel->outputs, kernel->batch, kernel->cc})
+            EXPECT_TRUE(b.max == 0 || b.max >= b.min) << id;
+        EXPECT_EQ(0u, kernel->labels & ~(GFK_KERNEL_ALIGNED | GFK_KERNEL_SHORT | GFK_KERNEL_SETS |
+                                         GFK_KERNEL_READS));
         count_checked();
     }
 }
 
-TEST(EngineKernelList, ShapesAndLabels) {
-    for (const Kernel &kernel : kernels()) {
-        const gfk_engine_kernel_info &info = *kernel.info;
-        EXPECT_GE(info.min_inputs, 1u) << info.id;
-        EXPECT_GE(info.min_outputs, 1u) << info.id;
-        EXPECT_TRUE(info.max_inputs == 0 || info.max_inputs >= info.min_inputs) << info.id;
-        EXPECT_TRUE(info.max_outputs == 0 || info.max_outputs >= info.min_outputs) << info.id;
-        EXPECT_EQ(0u, info.labels & ~(GFK_ENGINE_KERNEL_ALIGNED | GFK_ENGINE_KERNEL_SHORT |
-                                      GFK_ENGINE_KERNEL_SETS | GFK_ENGINE_KERNEL_READS));
+// The kernels of an owner are those whose ids begin with it, in the order of the whole list.
+TEST(CompiledKernelList, Owners) {
+    const std::vector<CompiledKernel> all = compiled_kernels(nullptr);
+    std::set<std::string> owners;
+    for (CompiledKernel kernel : all) {
+        const std::string id = kernel->id, owner = id.substr(0, id.find('/'));
+        owners.insert(owner);
+        owners.insert(owner.substr(0, owner.rfind("_w")));
+    }
+    for (const char *call : {"matmul", "eliminate", "invert_batch", "rlnc_take"})
+        for (const char *w : {"", "_w8", "_w16", "_w32"})
+            EXPECT_EQ(1u, owners.count(std::string(call) + w)) << call << w;
+    for (const std::string &owner : owners) {
+        std::vector<CompiledKernel> expected;
+        for (CompiledKernel kernel : all)
+            for (const char *end : {"/", "_w8/", "_w16/", "_w32/"})
+                if (std::string(kernel->id).rfind(owner + end, 0) == 0)
+                    expected.push_back(kernel);
+        EXPECT_EQ(expected, compiled_kernels(owner.c_str())) << owner;
+        EXPECT_EQ(nullptr, gfk_compiled_kernel_at(owner.c_str(), expected.size())) << owner;
+        EXPECT_EQ(nullptr, gfk_compiled_kernel_at(owner.c_str(), SIZE_MAX)) << owner;
         count_checked();
+    }
+    EXPECT_EQ(nullptr, gfk_compiled_kernel_at(nullptr, all.size()));
+    for (const char *none : {"", "bmma_w", "bmma_w8/", "bmma_w8/streamed", "matmul_w9", "host_w8",
+                             "invert_batch_w8/warp_8/", "perop"}) {
+        EXPECT_EQ(0u, gfk_compiled_kernel_count(none)) << none;
+        EXPECT_EQ(nullptr, gfk_compiled_kernel_at(none, 0)) << none;
     }
 }
 
-TEST(EngineKernelList, EnginesThatAreCompiledHaveKernels) {
+TEST(CompiledKernelList, EnginesThatAreCompiledHaveKernels) {
     for (Engine engine : engines()) {
-        const size_t count = gfk_engine_kernel_count(engine);
+        const size_t count = gfk_compiled_kernel_count(engine->id);
         if (on_host(engine)) {
             EXPECT_EQ(0u, count) << engine->id;
-        }
-        if (engine->family == GFK_ENGINE_PRMT || engine->family == GFK_ENGINE_BMMA ||
-            (engine->family == GFK_ENGINE_PEROP && !std::strstr(engine->id, "_faulty"))) {
+        } else if (!std::strstr(engine->id, "_faulty")) {
             EXPECT_GT(count, 0u) << engine->id;
         }
-        EXPECT_EQ(nullptr, gfk_engine_kernel_at(engine, count)) << engine->id;
-        EXPECT_EQ(nullptr, gfk_engine_kernel_at(engine, SIZE_MAX)) << engine->id;
         count_checked();
     }
-    const gfk_engine_info copy = *gfk_engine_find("prmt_w8"); // not a row of the list
-    EXPECT_EQ(0u, gfk_engine_kernel_count(&copy));
-    EXPECT_EQ(0u, gfk_engine_kernel_count(nullptr));
-    EXPECT_EQ(nullptr, gfk_engine_kernel_at(&copy, 0));
-    EXPECT_EQ(nullptr, gfk_engine_kernel_at(nullptr, 0));
 }
 
 // ---- what create refuses ------------------------------------------------------------------------
@@ -99,7 +111,8 @@ void expect_refused(gfk_status expected, const gfk_field &field, size_t rows, si
 
 TEST(EngineKernelChoice, UnknownIds) {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-    for (const char *id : {"prmt_w8/", "prmt_w8/none", "prmt_w8/nx2 ", "/nx2", "prmt_w9/nx2"}) {
+    for (const char *id : {"prmt_w8/", "prmt_w8/none", "prmt_w8/nx2 ", "/nx2", "prmt_w9/nx2",
+                           "matmul_w8/clmad", "rlnc_take_w8/block_128"}) {
         desc.engine = id;
         expect_refused(GFK_STATUS_UNKNOWN_METHOD, make_field(8), 2, 4, desc);
     }
@@ -109,7 +122,7 @@ TEST(EngineKernelChoice, UnknownIds) {
 TEST(EngineKernelChoice, Contradictions) {
     for (const Kernel &kernel : kernels()) {
         gfk_product_desc desc = kernel_desc(kernel);
-        const size_t rows = kernel.info->min_outputs, cols = kernel.info->min_inputs;
+        const size_t rows = smallest(kernel.info->outputs), cols = smallest(kernel.info->inputs);
         const unsigned w = kernel.engine->w;
         expect_refused(INVALID, make_field(w == 8 ? 16 : 8), rows, cols, desc);
         desc.family = GFK_ENGINE_HOST;
@@ -119,17 +132,18 @@ TEST(EngineKernelChoice, Contradictions) {
 
 TEST(EngineKernelChoice, OtherShapes) {
     for (const Kernel &kernel : kernels()) {
-        const gfk_engine_kernel_info &k = *kernel.info;
+        const auto &[in, out] = std::pair(kernel.info->inputs, kernel.info->outputs);
+        const size_t cols = smallest(in), rows = smallest(out);
         const gfk_product_desc desc = kernel_desc(kernel);
         const gfk_field field = make_field(kernel.engine->w);
-        if (k.min_inputs > 1)
-            expect_refused(GFK_STATUS_NOT_SUPPORTED, field, k.min_outputs, k.min_inputs - 1, desc);
-        if (k.max_inputs != 0)
-            expect_refused(GFK_STATUS_NOT_SUPPORTED, field, k.min_outputs, k.max_inputs + 1, desc);
-        if (k.min_outputs > 1)
-            expect_refused(GFK_STATUS_NOT_SUPPORTED, field, k.min_outputs - 1, k.min_inputs, desc);
-        if (k.max_outputs != 0)
-            expect_refused(GFK_STATUS_NOT_SUPPORTED, field, k.max_outputs + 1, k.min_inputs, desc);
+        if (cols > 1)
+            expect_refused(GFK_STATUS_NOT_SUPPORTED, field, rows, cols - 1, desc);
+        if (in.max != 0)
+            expect_refused(GFK_STATUS_NOT_SUPPORTED, field, rows, in.max + 1, desc);
+        if (rows > 1)
+            expect_refused(GFK_STATUS_NOT_SUPPORTED, field, rows - 1, cols, desc);
+        if (out.max != 0)
+            expect_refused(GFK_STATUS_NOT_SUPPORTED, field, out.max + 1, cols, desc);
     }
 }
 
@@ -146,7 +160,7 @@ class ProductKernels : public testing::TestWithParam<Kernel> {
         SKIP_WITHOUT_GPU(std::string(engine()->id) + ": " + reason);
     }
     Engine engine() const { return GetParam().engine; }
-    const gfk_engine_kernel_info &kernel() const { return *GetParam().info; }
+    const gfk_compiled_kernel_info &kernel() const { return *GetParam().info; }
     unsigned w() const { return engine()->w; }
     size_t symbol_bytes() const { return engine()->w / 8; }
 
@@ -169,8 +183,7 @@ class ProductKernels : public testing::TestWithParam<Kernel> {
         Stage stage(engine(), make_field(w()), matrix, bytes, layout, random);
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
             stage.refill(random, false);
-            const unsigned refuses =
-                mode == GFK_XOR ? GFK_ENGINE_KERNEL_SETS : GFK_ENGINE_KERNEL_READS;
+            const unsigned refuses = mode == GFK_XOR ? GFK_KERNEL_SETS : GFK_KERNEL_READS;
             const gfk_status expected =
                 kernel().labels & refuses ? GFK_STATUS_NOT_SUPPORTED : when_set;
             const gfk_status status =
@@ -206,9 +219,8 @@ class ProductKernels : public testing::TestWithParam<Kernel> {
         if (product == nullptr)
             return;
         EXPECT_EQ(GetParam().info, info_of(product.get()).kernel);
-        const gfk_status elsewhere = kernel().labels & GFK_ENGINE_KERNEL_ALIGNED
-                                         ? GFK_STATUS_NOT_SUPPORTED
-                                         : GFK_STATUS_SUCCESS;
+        const gfk_status elsewhere =
+            kernel().labels & GFK_KERNEL_ALIGNED ? GFK_STATUS_NOT_SUPPORTED : GFK_STATUS_SUCCESS;
         for (size_t symbols : {size_t(1), size_t(83), size_t(20011)}) {
             const size_t bytes = symbols * symbol_bytes();
             run(product.get(), matrix, bytes, {Layout::PHASE, symbol_bytes(), 0},
@@ -219,10 +231,9 @@ class ProductKernels : public testing::TestWithParam<Kernel> {
 };
 
 TEST_P(ProductKernels, SmallestAndLargestShape) {
-    const size_t cols = kernel().max_inputs ? kernel().max_inputs : 19;
-    const size_t rows = kernel().max_outputs ? kernel().max_outputs : 6;
-    ASSERT_NO_FATAL_FAILURE(run_shape(kernel().min_outputs, kernel().min_inputs));
-    run_shape(rows, cols);
+    const gfk_bounds in = kernel().inputs, out = kernel().outputs;
+    ASSERT_NO_FATAL_FAILURE(run_shape(smallest(out), smallest(in)));
+    run_shape(largest(out, 6), largest(in, 19));
 }
 
 // Kernels with state from tile to tile and from panel to panel: in regions so long that a block has many tiles, with
@@ -270,7 +281,7 @@ class LongKernels : public ProductKernels {
         device::fill_random(out.data(), out.size(), options.seed + 1);
         ASSERT_NO_FATAL_FAILURE(run_on_streams(product.get(), in, &out, rows, GFK_SET, 2));
         ASSERT_NO_FATAL_FAILURE(expect_products(matrix, in, out));
-        if (kernel().labels & GFK_ENGINE_KERNEL_SETS)
+        if (kernel().labels & GFK_KERNEL_SETS)
             return;
         ASSERT_NO_FATAL_FAILURE(run_on_streams(product.get(), in, &out, rows, GFK_XOR, 1));
         expect_products(constant_matrix(rows, cols, 0), in, out); // nothing is left
@@ -278,8 +289,8 @@ class LongKernels : public ProductKernels {
 };
 
 TEST_P(LongKernels, OnThreeStreams) {
-    const size_t cols = std::min<size_t>(kernel().max_inputs ? kernel().max_inputs : 24, 24);
-    const size_t rows = std::min<size_t>(kernel().max_outputs ? kernel().max_outputs : 18, 18);
+    const size_t cols = std::min<size_t>(largest(kernel().inputs, 24), 24);
+    const size_t rows = std::min<size_t>(largest(kernel().outputs, 18), 18);
     Random random(rows + 100 * cols);
     ASSERT_NO_FATAL_FAILURE(run_long(random_matrix(w(), rows, cols, random)));
     run_long(constant_matrix(rows, cols, heaviest_element()));
@@ -289,7 +300,7 @@ std::vector<Kernel> long_kernels() {
     std::vector<Kernel> list;
     for (const Kernel &kernel : kernels())
         if (kernel.engine->family == GFK_ENGINE_BMMA &&
-            !(kernel.info->labels & (GFK_ENGINE_KERNEL_SHORT | GFK_ENGINE_KERNEL_READS)))
+            !(kernel.info->labels & (GFK_KERNEL_SHORT | GFK_KERNEL_READS)))
             list.push_back(kernel);
     return list;
 }
@@ -301,15 +312,14 @@ void expect_kernel_of_long_regions(Engine engine, size_t rows, size_t cols) {
     gfk_product_info info;
     if (gfk_product_query(&field, rows, cols, &desc, &info) != GFK_STATUS_SUCCESS)
         return;
-    if (gfk_engine_kernel_count(engine) == 0) {
+    if (gfk_compiled_kernel_count(engine->id) == 0) {
         EXPECT_EQ(nullptr, info.kernel) << engine->id;
         return;
     }
     ASSERT_NE(nullptr, info.kernel) << engine->id;
     EXPECT_TRUE(std::strstr(info.kernel->id, engine->id) == info.kernel->id);
-    EXPECT_EQ(0u, info.kernel->labels & (GFK_ENGINE_KERNEL_SHORT | GFK_ENGINE_KERNEL_READS))
-        << info.kernel->id;
-    EXPECT_TRUE(info.kernel->max_inputs == 0 || cols <= info.kernel->max_inputs);
+    EXPECT_EQ(0u, info.kernel->labels & (GFK_KERNEL_SHORT | GFK_KERNEL_READS)) << info.kernel->id;
+    EXPECT_LE(cols, largest(info.kernel->inputs, cols));
     count_checked();
 }
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "matmul_fixture.h"
-#include "support/matrix_kernels.h"
+#include "support/compiled_kernels.h"
 
 namespace {
 
@@ -14,7 +14,7 @@ struct Division {
     unsigned w, levels, h; // h: bits of a piece
     bool clmad;
     size_t parts = 1;
-    explicit Division(MatrixKernel kernel) : w(kernel->w), levels(0), h(0) {
+    explicit Division(CompiledKernel kernel) : w(kernel->w), levels(0), h(0) {
         const std::string id = kernel->id, base = "matmul_w" + std::to_string(w) + "/wgmma";
         const std::string more = base + "_levels";
         h = w;
@@ -53,13 +53,13 @@ gfk_matmul_desc desc_of(const char *id) {
     return desc;
 }
 
-class MatmulKernels : public testing::TestWithParam<MatrixKernel> {
+class MatmulKernels : public testing::TestWithParam<CompiledKernel> {
   protected:
     void SetUp() override {
         if (device::count() == 0)
             SKIP_WITHOUT_GPU("there is no GPU");
-        const auto cc = (unsigned)device::compute_capability(device::current());
-        if (cc < GetParam()->cc_min || (GetParam()->cc_max != 0 && cc > GetParam()->cc_max))
+        const auto cc = (size_t)device::compute_capability(device::current());
+        if (cc < GetParam()->cc.min || cc > largest(GetParam()->cc, cc))
             GTEST_SKIP() << "no kernel for compute capability " << cc;
         const gfk_field field = make_field(GetParam()->w);
         const gfk_matmul_desc desc = desc_of(GetParam()->id);
@@ -162,8 +162,8 @@ TEST_P(MatmulKernels, Launched) {
     count_checked();
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, MatmulKernels, testing::ValuesIn(matrix_kernels("matmul_")),
-                         matrix_kernel_name);
+INSTANTIATE_TEST_SUITE_P(Kernels, MatmulKernels, testing::ValuesIn(compiled_kernels("matmul")),
+                         compiled_kernel_name);
 
 // ---- the choice ---------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ TEST_P(MatmulChoice, EveryKernel) {
     const gfk_field field = make_field(w());
     const gfk_matmul_desc desc = ::desc_of(host());
     std::set<std::string> chosen, listed;
-    for (MatrixKernel kernel : matrix_kernels("matmul_w" + std::to_string(w()) + "/"))
+    for (CompiledKernel kernel : compiled_kernels("matmul", w()))
         listed.insert(kernel->id);
     for (size_t rows = 1; rows <= 4096; rows *= 4)
         for (size_t cols = 1; cols <= 4096; cols *= 4)
@@ -224,7 +224,7 @@ INSTANTIATE_AT(MatmulChoice, test_places());
 
 // The workspace of each kernel shows that an id and its kernel mean the same division.
 TEST(MatmulKernelList, WorkspaceOfEach) {
-    for (MatrixKernel kernel : matrix_kernels("matmul_")) {
+    for (CompiledKernel kernel : compiled_kernels("matmul")) {
         const Division division(kernel);
         const gfk_matmul_desc desc = desc_of(kernel->id);
         const gfk_field field = make_field(division.w);
@@ -240,7 +240,7 @@ TEST(MatmulKernelList, WorkspaceOfEach) {
 // A kernel without levels is the first one of each width, and levels increase up to the one on clmad, the last.
 TEST(MatmulKernelList, Levels) {
     for (unsigned w : {8u, 16u, 32u}) {
-        const auto kernels = matrix_kernels("matmul_w" + std::to_string(w) + "/");
+        const auto kernels = compiled_kernels("matmul", w);
         ASSERT_FALSE(kernels.empty());
         EXPECT_EQ(0u, Division(kernels[0]).levels);
         for (size_t i = 0; i < kernels.size(); i++) {

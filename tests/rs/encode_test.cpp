@@ -201,14 +201,14 @@ TEST(RsVerifyKernels, PlacesOfMismatches) {
         SKIP_WITHOUT_GPU("there is no GPU");
     for (unsigned w : {8u, 16u, 32u}) {
         const gfk_engine_info *engine = gfk_engine_find(("clmad_w" + std::to_string(w)).c_str());
-        for (size_t i = 0; i < gfk_engine_kernel_count(engine); i++) {
-            const gfk_engine_kernel_info &kernel = *gfk_engine_kernel_at(engine, i);
-            if (kernel.labels & GFK_ENGINE_KERNEL_SETS || kernel.min_inputs > 10)
+        for (size_t i = 0; i < gfk_compiled_kernel_count(engine->id); i++) {
+            const gfk_compiled_kernel_info &kernel = *gfk_compiled_kernel_at(engine->id, i);
+            if (kernel.labels & GFK_KERNEL_SETS || kernel.inputs.min > 10)
                 continue;
             gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
             desc.engine = kernel.id;
             const gfk_field field = make_field(w);
-            const size_t k = 10, m = std::max<size_t>(kernel.min_outputs, 2), place = 4096;
+            const size_t k = 10, m = std::max<size_t>(kernel.outputs.min, 2), place = 4096;
             gfk_product_info info;
             if (gfk_product_query(&field, m, k, &desc, &info) == GFK_STATUS_NOT_SUPPORTED)
                 continue;

@@ -137,11 +137,9 @@ TEST_P(Stack, Lists) {
         EXPECT_EQ(engine, CALL(gfk_engine_find, engine->id));
         CALL(gfk_engine_family_name, engine->family);
         CALL(gfk_engine_family_on_cpu, engine->family);
-        if (CALL(gfk_engine_kernel_count, engine) != 0)
-            CALL(gfk_engine_kernel_at, engine, 0);
+        if (CALL(gfk_compiled_kernel_count, engine->id) != 0)
+            CALL(gfk_compiled_kernel_at, engine->id, 0);
     }
-    CALL(gfk_matrix_kernel_count);
-    CALL(gfk_matrix_kernel_at, 0);
     CALL(gfk_method_name, GFK_METHOD_SPLIT);
     CALL(gfk_implementation_name, GFK_IMPLEMENTATION_OPT);
     CALL(gfk_path_name, GFK_PATH_GPU);

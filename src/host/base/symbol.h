@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Symbol i of a buffer of little-endian w-bit symbols at any address. */
+/* Buffers of little-endian w-bit symbols at any address. */
 #ifndef GFK_HOST_SYMBOL_H
 #define GFK_HOST_SYMBOL_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -35,6 +37,12 @@ static inline void gfk_symbol_set(void *buffer, uint64_t i, unsigned w, uint32_t
     default:
         memcpy(p, &symbol, sizeof symbol);
     }
+}
+
+/* Are all bytes zero? */
+static inline bool gfk_is_zero(const void *buffer, size_t bytes) {
+    const unsigned char *p = (const unsigned char *)buffer;
+    return bytes == 0 || (*p == 0 && memcmp(p, p + 1, bytes - 1) == 0);
 }
 
 #endif

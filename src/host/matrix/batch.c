@@ -8,29 +8,6 @@
 #include "host/device/device.h"
 #include "host/product/matmul.h"
 
-/* The kernels of batches come first, so that `kernel` of a batch is a place in both lists. */
-static const gfk_matrix_kernel_info kernels[] = {
-#define GFK_INVERT_BATCH_KERNEL(kernel, w, most, cc_min, cc_max, ...)                              \
-    {"invert_batch_w" #w "/" #kernel, w, most, cc_min, cc_max},
-#include "kernels/matrix/shapes.def"
-#define GFK_ELIMINATE_KERNEL(kernel, w, cc_min, cc_max)                                            \
-    {"eliminate_w" #w "/" #kernel, w, 0, cc_min, cc_max},
-#include "kernels/matrix/shapes.def"
-#define GFK_MATMUL_KERNEL(kernel, FAMILY, w, levels, cc_min, cc_max, ...)                          \
-    {GFK_MATMUL_KERNEL_ID(kernel, w), w, 0, cc_min, cc_max},
-#include "kernels/product/matmul/shapes.def"
-};
-
-enum { KERNELS = sizeof kernels / sizeof kernels[0] };
-
-size_t gfk_matrix_kernel_count(void) {
-    return KERNELS;
-}
-
-const gfk_matrix_kernel_info *gfk_matrix_kernel_at(size_t index) {
-    return index < KERNELS ? &kernels[index] : NULL;
-}
-
 /* The matrices, and what the call writes. */
 static gfk_status check_memory(const gfk_matrix_batch *b, size_t symbol, size_t a_step,
                                size_t inverse_step, bool check_pointers, int device) {
@@ -63,10 +40,8 @@ gfk_status gfk_matrix_invert_batch(const gfk_field *field, size_t n, size_t coun
     desc = gfk_matmul_desc_of(desc);
     if (!gfk_field_is_valid(field) || n == 0 || desc == NULL || desc->kernel != NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    size_t kernel = 0;
-    while (kernel < KERNELS && (kernels[kernel].w != field->w || n > kernels[kernel].max_n))
-        kernel++;
-    if (desc->device == GFK_CPU || kernel == KERNELS)
+    const gfk_kernel_row *const kernel = gfk_row_first("invert_batch", field->w, n, n);
+    if (desc->device == GFK_CPU || kernel == NULL)
         return GFK_STATUS_NOT_SUPPORTED;
     if (count > GFK_MATRIX_BATCH_MOST)
         return GFK_STATUS_INVALID_SIZE;
@@ -74,8 +49,7 @@ gfk_status gfk_matrix_invert_batch(const gfk_field *field, size_t n, size_t coun
     const char *reason;
     RETURN_IF_ERROR(gfk_device_resolve(desc->device, &device, &reason));
     RETURN_IF_ERROR(gfk_device_require_current(device));
-    RETURN_IF_ERROR(
-        gfk_device_check(kernels[kernel].cc_min, kernels[kernel].cc_max, 0, device, &reason));
+    RETURN_IF_ERROR(gfk_row_check_device(&kernel->info, device, &reason));
     if (count == 0)
         return GFK_STATUS_SUCCESS;
     const size_t symbol = field->w / 8;

@@ -6,6 +6,7 @@
 #include <gfk/matrix.h>
 
 #include "host/base/arithmetic.h"
+#include "kernels/list.h"
 
 typedef struct gfk_matrix_batch {
     const uint8_t *a;
@@ -16,7 +17,7 @@ typedef struct gfk_matrix_batch {
     uint32_t n, count;
     uint32_t polynomial; /* without its leading term */
     unsigned w;
-    size_t kernel; /* its place in the list */
+    const gfk_kernel_row *kernel;
     gfk_inverter inverter;
     gfk_stream_t stream;
 } gfk_matrix_batch;

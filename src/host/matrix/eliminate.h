@@ -22,7 +22,7 @@ typedef struct gfk_elimination {
     const gfk_matmul_desc *desc;
     bool jordan; /* the rows above a panel are reduced too: for an inverse */
     gfk_matmul_machine machine;
-    const gfk_matmul_kernel *kernel; /* of matmuls; NULL: the fastest ones */
+    const gfk_kernel_row *kernel; /* of matmuls; NULL: the fastest ones */
     gfk_stream_t stream;
     size_t symbol;                    /* bytes */
     size_t panel, group;              /* rows */

@@ -13,6 +13,7 @@
 #include <gfk/host.h>
 
 #include "host/base/lru.h"
+#include "host/base/sizes.h"
 #include "host/base/status.h"
 #include "host/base/threads.h"
 #include "host/device/device.h"
@@ -146,10 +147,6 @@ static inline double gfk_now(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static inline size_t gfk_least(size_t a, size_t b) {
-    return a < b ? a : b;
 }
 
 /* Takes the next `want` bytes. Near the end it takes less, down to `least`, so that nobody is left

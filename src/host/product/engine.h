@@ -8,6 +8,8 @@
 
 #include <gfk/gfk.h>
 
+#include "kernels/list.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -54,6 +56,16 @@ gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const
 static inline unsigned char *gfk_region_address(const gfk_regions *regions, size_t i) {
     return regions->pointers ? (unsigned char *)regions->pointers[i]
                              : (unsigned char *)((uintptr_t)regions->base + i * regions->stride);
+}
+
+/* The regions from number `first` on. */
+static inline gfk_regions gfk_regions_from(const gfk_regions *regions, size_t first) {
+    gfk_regions from = *regions;
+    if (from.pointers != NULL)
+        from.pointers += first;
+    else
+        from.base = gfk_region_address(regions, first);
+    return from;
 }
 
 /* Marks a mismatch; for engines on the CPU, where several threads may mark the same entry. */
@@ -119,9 +131,9 @@ typedef struct gfk_engine {
 struct gfk_product {
     gfk_product_info info;
     const gfk_engine *engine;
-    const gfk_engine_kernel_info *named; /* the only kernel that runs may use; NULL: all */
-    uint32_t *matrix;                    /* info.rows * info.cols, row by row */
-    void *tables;                        /* info.table_bytes long; NULL when that is 0 */
+    const gfk_compiled_kernel_info *named; /* the only kernel that runs may use; NULL: all */
+    uint32_t *matrix;                      /* info.rows * info.cols, row by row */
+    void *tables;                          /* info.table_bytes long; NULL when that is 0 */
     void *state;           /* the engine's, on the host; NULL unless its create made one */
     struct gfk_pool *pool; /* of engines on the CPU; NULL for the others */
     int processors;        /* multiprocessors of the device; 0 for engines on the CPU */
@@ -140,14 +152,8 @@ const gfk_engine *gfk_engine_of(const gfk_engine_info *info); /* NULL if info is
 gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device,
                             const char **reason);
 
-/* The compiled kernels of the engines (registry.c): every folder of kernels has its list, which the
- * kernels' own files read too. An engine's rows are *count rows from the first one on; NULL, and 0,
- * if it has none. */
-const gfk_engine_kernel_info *gfk_engine_kernels(const gfk_engine_info *info, size_t *count);
-/* The engine of an engine's or a kernel's id, NULL for any other; *kernel is NULL for an engine's.
- */
-const gfk_engine_info *gfk_engine_named(const char *id, const gfk_engine_kernel_info **kernel);
-bool gfk_engine_kernel_takes(const gfk_engine_kernel_info *kernel, size_t inputs, size_t outputs);
+/* The engine of an engine's or a kernel's id, NULL for any other; *kernel is NULL for an engine's. */
+const gfk_engine_info *gfk_engine_named(const char *id, const gfk_compiled_kernel_info **kernel);
 
 /* What engines.def names of the engines on the CPU. */
 gfk_engine_accepts_fn gfk_host_accepts;

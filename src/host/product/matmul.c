@@ -17,31 +17,29 @@ static size_t fit(size_t budget, size_t bytes, size_t most) {
 
 enum { MOST_THREADS = 4096, MOST_SYMBOL_TILES = 1 << 23 };
 
-const gfk_matmul_kernel gfk_matmul_kernels[] = {
-#define GFK_MATMUL_KERNEL(kernel, FAMILY, w, ...)                                                  \
-    {GFK_MATMUL_KERNEL_ID(kernel, w), GFK_MATMUL_##FAMILY, w, __VA_ARGS__},
-#include "kernels/product/matmul/shapes.def"
-};
-
-enum { KERNELS = sizeof gfk_matmul_kernels / sizeof gfk_matmul_kernels[0] };
-
 /* Of no machine, where only sizes are asked for, all kernels. */
 static bool runs(const gfk_matmul_machine *machine, size_t kernel) {
     return machine->processors == 0 || machine->kernels >> kernel & 1;
 }
 
-gfk_status gfk_matmul_check_kernel(const gfk_matmul_kernel *kernel,
+static const gfk_kernel_row *all_kernels(size_t *count) {
+    return gfk_rows_of("matmul", count);
+}
+
+gfk_status gfk_matmul_check_kernel(const gfk_kernel_row *kernel,
                                    const gfk_matmul_machine *machine) {
-    return kernel == NULL || runs(machine, (size_t)(kernel - gfk_matmul_kernels))
+    size_t count;
+    return kernel == NULL || runs(machine, (size_t)(kernel - all_kernels(&count)))
                ? GFK_STATUS_SUCCESS
                : GFK_STATUS_NOT_SUPPORTED;
 }
 
-const gfk_matmul_kernel *gfk_matmul_smallest_kernel(unsigned w, const gfk_matmul_machine *machine) {
-    size_t i = 0;
-    while (i + 1 < KERNELS && !(gfk_matmul_kernels[i].w == w && runs(machine, i)))
+const gfk_kernel_row *gfk_matmul_smallest_kernel(unsigned w, const gfk_matmul_machine *machine) {
+    size_t i = 0, count;
+    const gfk_kernel_row *const kernels = all_kernels(&count);
+    while (i + 1 < count && !(kernels[i].info.w == w && runs(machine, i)))
         i++;
-    return &gfk_matmul_kernels[i];
+    return &kernels[i];
 }
 
 const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc) {
@@ -52,24 +50,22 @@ const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc) {
 }
 
 gfk_status gfk_matmul_find_kernel(const char *id, int device, const gfk_field *field,
-                                  const gfk_matmul_kernel **kernel) {
+                                  const gfk_kernel_row **kernel) {
     *kernel = NULL;
     if (id == NULL)
         return GFK_STATUS_SUCCESS;
-    size_t i = 0;
-    while (i < KERNELS && strcmp(id, gfk_matmul_kernels[i].id) != 0)
-        i++;
-    if (i == KERNELS)
+    const gfk_kernel_row *const row = gfk_row_find(id);
+    if (row == NULL || strncmp(id, "matmul_w", 8) != 0)
         return GFK_STATUS_UNKNOWN_METHOD;
-    *kernel = &gfk_matmul_kernels[i];
-    return (*kernel)->w == field->w && device != GFK_CPU ? GFK_STATUS_SUCCESS
-                                                         : GFK_STATUS_INVALID_ARGUMENT;
+    *kernel = row;
+    return row->info.w == field->w && device != GFK_CPU ? GFK_STATUS_SUCCESS
+                                                        : GFK_STATUS_INVALID_ARGUMENT;
 }
 
 /* Each level makes three products of halves out of four. */
-static size_t parts_of(const gfk_matmul_kernel *kernel) {
+static size_t parts_of(const gfk_kernel_row *kernel) {
     size_t parts = 1;
-    for (unsigned level = 0; level < kernel->levels; level++)
+    for (unsigned level = 0; level < kernel->matmul.levels; level++)
         parts *= 3;
     return parts;
 }
@@ -87,17 +83,17 @@ static size_t fill_waves(size_t most, size_t symbol_tiles, size_t processors) {
 }
 
 /* False: at most half a tile of outputs, or half a batch for each part. */
-static bool is_worth(const gfk_matmul_kernel *kernel, size_t rows, size_t cols) {
-    const unsigned levels = kernel->levels, h = kernel->w >> levels;
+static bool is_worth(const gfk_kernel_row *kernel, size_t rows, size_t cols) {
+    const unsigned levels = kernel->matmul.levels, h = kernel->info.w >> levels;
     return levels == 0 || (rows > GFK_MATMUL_TILE_BITS(levels) / h / 2 &&
                            cols > GFK_MATMUL_BATCH_BITS(levels) / h / 2);
 }
 
 static void divide(gfk_matmul_plan *plan, const gfk_matmul_call *call,
-                   const gfk_matmul_kernel *kernel) {
-    const bool clmad = kernel->family == GFK_MATMUL_CLMAD;
-    const unsigned levels = kernel->levels, h = kernel->w >> levels;
-    const size_t rows = call->a->rows, cols = call->a->cols, symbol = kernel->w / 8;
+                   const gfk_kernel_row *kernel) {
+    const bool clmad = kernel->build == GFK_BUILD_CLMAD;
+    const unsigned levels = kernel->matmul.levels, h = kernel->info.w >> levels;
+    const size_t rows = call->a->rows, cols = call->a->cols, symbol = kernel->info.w / 8;
     const size_t tile_bits = GFK_MATMUL_TILE_BITS(levels);
     const size_t outputs = clmad ? GFK_MATMUL_CLMAD_OUTPUTS : tile_bits / h;
     const size_t tile_bytes =
@@ -130,7 +126,7 @@ static void divide(gfk_matmul_plan *plan, const gfk_matmul_call *call,
 
 /* About the microseconds that multiprocessors as of an H200 take for so many products. */
 static double time_of(const gfk_matmul_plan *plan, size_t products, size_t processors) {
-    const gfk_matmul_kernel *const kernel = plan->kernel;
+    const gfk_matmul_numbers *const n = &plan->kernel->matmul;
     const double symbols = (double)plan->symbol_tiles, outputs = (double)plan->output_tiles;
     const double tiles = symbols * outputs * (double)products, mib = 1 << 20;
     const double waves =
@@ -138,9 +134,8 @@ static double time_of(const gfk_matmul_plan *plan, size_t products, size_t proce
     const double batches = (double)plan->batches;
     const double matrix = outputs * batches * (double)plan->matrix_bytes;
     const double times = symbols / (double)plan->symbol_tiles_at_once * (double)products;
-    return kernel->call +
-           waves * (kernel->batch * batches + kernel->end * (double)parts_of(kernel)) +
-           times * (kernel->data * (double)plan->data_space + kernel->matrix * matrix) / mib;
+    return n->call + waves * (n->batch * batches + n->end * (double)parts_of(plan->kernel)) +
+           times * (n->data * (double)plan->data_space + n->matrix * matrix) / mib;
 }
 
 /* An upper bound of the bytes of a tile's operands for each column and each byte of an element. */
@@ -166,10 +161,13 @@ static gfk_status make_plan(gfk_matmul_call *call, size_t products) {
     gfk_matmul_plan plan = {.products = 1}, best = plan;
     double least = 0;
     size_t data = 0, matrix = 0; /* for any kernel: a smaller call needs no more */
-    for (size_t i = 0; i < KERNELS; i++) {
-        const gfk_matmul_kernel *kernel = &gfk_matmul_kernels[i];
-        if (call->kernel != NULL ? kernel != call->kernel
-                                 : kernel->w != call->field->w || !is_worth(kernel, rows, cols))
+    size_t count;
+    const gfk_kernel_row *const kernels = all_kernels(&count);
+    for (size_t i = 0; i < count; i++) {
+        const gfk_kernel_row *const kernel = &kernels[i];
+        if (call->kernel != NULL
+                ? kernel != call->kernel
+                : kernel->info.w != call->field->w || !is_worth(kernel, rows, cols))
             continue;
         divide(&plan, call, kernel);
         const double time = time_of(&plan, products, processors);
@@ -243,7 +241,7 @@ gfk_status gfk_matmul_kernel_id(const gfk_field *field, size_t rows, size_t cols
     RETURN_IF_ERROR(gfk_matmul_find_place(desc, NULL, &place, &call.machine));
     if (place != GFK_CPU)
         RETURN_IF_ERROR(gfk_matmul_make_plan(&call));
-    *id = place != GFK_CPU ? call.plan.kernel->id : NULL;
+    *id = place != GFK_CPU ? call.plan.kernel->info.id : NULL;
     return GFK_STATUS_SUCCESS;
 }
 
@@ -283,10 +281,10 @@ static gfk_status find_kernels(int device, uint32_t *kernels, const char **reaso
     *kernels = 0;
     RETURN_IF_ERROR(gfk_device_check(0, 0, 0, device, reason));
     RETURN_IF_ERROR(gfk_device_capability(device, &cc));
-    for (size_t i = 0; i < KERNELS; i++) {
-        const gfk_matmul_kernel *const kernel = &gfk_matmul_kernels[i];
-        if ((unsigned)cc >= kernel->cc_min &&
-            (kernel->cc_max == 0 || (unsigned)cc <= kernel->cc_max) && gfk_matmul_is_built(kernel))
+    size_t count;
+    const gfk_kernel_row *const all = all_kernels(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (gfk_within(all[i].info.cc, (size_t)cc) && gfk_row_is_built(&all[i]))
             *kernels |= (uint32_t)1 << i;
     }
     *reason = *kernels != 0 ? NULL
@@ -422,15 +420,6 @@ gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t 
     return GFK_STATUS_SUCCESS;
 }
 
-static gfk_regions regions_from(const gfk_regions *regions, size_t first) {
-    gfk_regions from = *regions;
-    if (from.pointers != NULL)
-        from.pointers += first;
-    else
-        from.base = gfk_region_address(regions, first);
-    return from;
-}
-
 void gfk_matmul_set_part(gfk_matmul_part *p, const gfk_matmul_call *batch, size_t first,
                          size_t count) {
     const gfk_matrix *const a = batch->a;
@@ -438,8 +427,8 @@ void gfk_matmul_set_part(gfk_matmul_part *p, const gfk_matmul_call *batch, size_
     p->a = *a;
     p->a.elements =
         (const uint8_t *)a->elements + first * a->rows * a->stride * (batch->field->w / 8);
-    p->b = regions_from(batch->b, first * a->cols);
-    p->c = regions_from(batch->c, first * a->rows);
+    p->b = gfk_regions_from(batch->b, first * a->cols);
+    p->c = gfk_regions_from(batch->c, first * a->rows);
     p->call.a = &p->a;
     p->call.b = &p->b;
     p->call.c = &p->c;

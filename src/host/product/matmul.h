@@ -8,6 +8,7 @@
 #include "generate.h"
 #include "host/base/sizes.h"
 #include "host/base/threads.h"
+#include "kernels/list.h"
 
 /* The kernels on warpgroup MMAs compute tiles of so many bits of outputs by 256 symbols, and take the inputs
  * in batches of so many bits. Those on the carry-less multiply-add compute tiles of 32 outputs by 512 bytes,
@@ -23,24 +24,10 @@ enum {
     GFK_MATMUL_MOST_POINTERS = 1024  /* to regions, of one launch */
 };
 
-typedef enum gfk_matmul_family { GFK_MATMUL_WGMMA, GFK_MATMUL_CLMAD } gfk_matmul_family;
-
-/* A line of kernels/product/matmul/shapes.def. */
-typedef struct gfk_matmul_kernel {
-    const char *id;
-    gfk_matmul_family family;
-    unsigned w;
-    unsigned levels; /* of divisions of the elements into halves */
-    unsigned cc_min, cc_max;
-    double call, batch, end, data, matrix; /* microseconds */
-} gfk_matmul_kernel;
-
-#define GFK_MATMUL_KERNEL_ID(kernel, w) "matmul_w" #w "/" #kernel
-
 /* How a call is divided: so many tiles of symbols, and of outputs, are prepared at a time. */
 typedef struct gfk_matmul_plan {
     size_t products; /* of one launch: 1, or as many as have their symbols and outputs prepared */
-    const gfk_matmul_kernel *kernel;
+    const gfk_kernel_row *kernel;
     size_t batches; /* of all parts */
     size_t symbol_tiles, symbol_tiles_at_once;
     size_t output_tiles, output_tiles_at_once;
@@ -61,7 +48,7 @@ typedef struct gfk_matmul_head {
 /* What does the work of a call. */
 typedef struct gfk_matmul_machine {
     int processors; /* multiprocessors; 0: the CPU, or, where only sizes are asked for, any device */
-    uint32_t kernels; /* bit i: the device runs line i of the list */
+    uint32_t kernels; /* bit i: the device runs row i of gfk_rows_of("matmul") */
 } gfk_matmul_machine;
 
 typedef struct gfk_matmul_call {
@@ -76,7 +63,7 @@ typedef struct gfk_matmul_call {
     uint8_t *workspace;
     gfk_matmul_machine machine;
     gfk_stream_t stream;
-    const gfk_matmul_kernel *kernel; /* that the plan must have; NULL: the fastest one */
+    const gfk_kernel_row *kernel; /* that the plan must have; NULL: the fastest one */
     gfk_matmul_plan plan;
     const uint32_t *condition; /* on the device; where it is not 0, c stays untouched. Or NULL */
     const uint8_t
@@ -86,19 +73,17 @@ typedef struct gfk_matmul_call {
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern const gfk_matmul_kernel gfk_matmul_kernels[]; /* all lines */
 /* Of a width, the first line that the machine runs: it takes the least memory, and more time. */
-const gfk_matmul_kernel *gfk_matmul_smallest_kernel(unsigned w, const gfk_matmul_machine *machine);
+const gfk_kernel_row *gfk_matmul_smallest_kernel(unsigned w, const gfk_matmul_machine *machine);
 
 /* The descriptor, or the default one for NULL; NULL if it is not valid. */
 const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc);
 /* The kernel that a descriptor names for a device; NULL for NULL. UNKNOWN_METHOD, or INVALID_ARGUMENT: it is of
  * another width, or the device is GFK_CPU. */
 gfk_status gfk_matmul_find_kernel(const char *id, int device, const gfk_field *field,
-                                  const gfk_matmul_kernel **kernel);
+                                  const gfk_kernel_row **kernel);
 /* NOT_SUPPORTED if the machine does not run the kernel; SUCCESS for NULL. */
-gfk_status gfk_matmul_check_kernel(const gfk_matmul_kernel *kernel,
-                                   const gfk_matmul_machine *machine);
+gfk_status gfk_matmul_check_kernel(const gfk_kernel_row *kernel, const gfk_matmul_machine *machine);
 /* The memory from the first to the last element of rows that begin `stride` elements apart.
  * SUCCESS, INVALID_ARGUMENT, or INVALID_SIZE: the rows leave the address space. */
 gfk_status gfk_matmul_span(const void *elements, size_t rows, size_t cols, size_t stride,
@@ -126,8 +111,6 @@ bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
 gfk_status gfk_matmul_check_device(int device, const char **reason);
 /* The place that a descriptor's device number means, GFK_CPU or a device with kernels for a matmul. */
 gfk_status gfk_matmul_resolve(int device, int *place, gfk_matmul_machine *machine);
-/* Is the line of the list in this build? */
-bool gfk_matmul_is_built(const gfk_matmul_kernel *kernel);
 /* The number of threads that a descriptor means, where 0 is one for each core. */
 size_t gfk_matmul_threads(unsigned threads);
 /* Where a call works: GFK_CPU, or the current device. */

@@ -41,7 +41,7 @@ typedef struct search {
     const gfk_product_desc *desc;
     bool named;                                  /* desc names engines of one side, CPU or device */
     gfk_status none;                             /* the status if no engine matches */
-    const gfk_engine_kernel_info *kernel;        /* that desc names; NULL: none */
+    const gfk_compiled_kernel_info *kernel;      /* that desc names; NULL: none */
     const gfk_engine *engines[GFK_MOST_ENGINES]; /* those that match, the preferred one first */
     size_t count, next;
 } search;
@@ -169,12 +169,12 @@ static gfk_status consider(const search *s, const gfk_engine *engine, gfk_produc
                                .rows = s->rows,
                                .cols = s->cols,
                                .kernel = s->kernel};
-    const gfk_engine_kernel_info *kernel = s->kernel;
-    if (kernel != NULL && !gfk_engine_kernel_takes(kernel, info->cols, info->rows))
+    const gfk_compiled_kernel_info *kernel = s->kernel;
+    if (kernel != NULL && !gfk_row_takes(kernel, info->cols, info->rows))
         return GFK_STATUS_NOT_SUPPORTED;
     RETURN_IF_ERROR(gfk_engine_check(engine, s->desc->device, &info->device, &reason));
     if (kernel != NULL)
-        RETURN_IF_ERROR(gfk_device_check(kernel->cc_min, kernel->cc_max, 0, info->device, &reason));
+        RETURN_IF_ERROR(gfk_row_check_device(kernel, info->device, &reason));
     if (engine->load != NULL)
         RETURN_IF_ERROR(engine->load(s->desc, s->field, &reason));
     if (engine->accepts != NULL)

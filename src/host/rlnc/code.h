@@ -13,9 +13,9 @@ struct gfk_rlnc {
     gfk_rlnc_desc desc; /* density: not 0 */
     int place;          /* GFK_CPU or a device's number */
     gfk_matmul_machine machine;
-    const gfk_matmul_kernel *kernel; /* of products; NULL: the fastest ones */
-    gfk_pool *pool;                  /* on the CPU; NULL for one thread */
-    size_t threads;                  /* on the CPU */
+    const gfk_kernel_row *kernel; /* of products; NULL: the fastest ones */
+    gfk_pool *pool;               /* on the CPU; NULL for one thread */
+    size_t threads;               /* on the CPU */
     gfk_rlnc_rule rule;
 };
 
@@ -24,13 +24,14 @@ extern "C" {
 #endif
 /* Checks a range, and counts its packets. */
 gfk_status gfk_rlnc_check_range(const gfk_rlnc_range *range, size_t *packets);
-/* Rows of `cols` elements: sets *length to their bytes, from the first row's first to the last row's
- * last one. With the code's check_pointers also whether the code's place reaches them. rows > 0. */
+/* Checks rows of `cols` elements, rows > 0, and sets *length to the bytes from the first row's
+ * first byte to the last row's last one. With the code's check_pointers the code's place must reach
+ * them. */
 gfk_status gfk_rlnc_check_rows(gfk_rlnc_t code, const void *vectors, size_t rows, size_t cols,
                                size_t stride, size_t *length);
-/* packets.c. How a recoder draws its factors. */
+/* packets.c: the rule by which a recoder draws its factors. */
 gfk_rlnc_rule gfk_rlnc_recoding_rule(gfk_rlnc_t code, uint64_t seed, size_t received);
-/* vectors.c. Writes all vectors of a job on the CPU. pool: NULL for the calling thread alone. */
+/* Writes all vectors of a job on the CPU. pool: NULL for the calling thread alone. */
 void gfk_rlnc_fill_vectors(const gfk_rlnc_vectors_job *job, gfk_pool *pool, size_t threads);
 /* Writes all vectors of a job at the code's place. */
 gfk_status gfk_rlnc_run_job(gfk_rlnc_t code, const gfk_rlnc_vectors_job *job, gfk_stream_t stream);

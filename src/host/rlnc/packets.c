@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encoders and recoders: both write rows of factors to the workspace and multiply regions by them. */
+/* Encoders and recoders: both write rows of factors to the workspace, and multiply by them. */
 #include "code.h"
 #include "host/base/sizes.h"
 #include "host/base/status.h"
@@ -14,7 +14,7 @@ typedef struct products {
     size_t generations, space;
 } products;
 
-/* head_bytes: of the rows of vectors that the same factors multiply, or 0. */
+/* head_bytes: the length of the vectors that the same factors multiply, or 0. */
 static gfk_status plan_products(products *p, gfk_rlnc_t code, const gfk_rlnc_range *range,
                                 size_t cols, size_t head_bytes) {
     p->generations = range->generations;
@@ -46,16 +46,16 @@ static size_t pitch_of(gfk_rlnc_t code, size_t cols) {
     return gfk_round_up(cols * (code->field.w / 8), 16);
 }
 
-/* The bytes of the rows of factors of a range, before what the products need. */
+/* The bytes of a range's factors, which the workspace of the products follows. */
 static size_t factors_space(gfk_rlnc_t code, size_t packets, size_t cols) {
     return gfk_round_up(packets * pitch_of(code, cols), 256);
 }
 
-/* What a call reads and writes. */
+/* The memory that a call reads and writes. */
 typedef struct memory {
     const gfk_regions *in, *out;
     size_t ins, outs;
-    gfk_span read;       /* vectors; or nothing */
+    gfk_span read;       /* vectors, or nothing */
     gfk_span written[2]; /* vectors or nothing, the workspace */
 } memory;
 
@@ -94,7 +94,7 @@ static gfk_status check_regions(gfk_rlnc_t code, const memory *m) {
     return gfk_regions_check(m->out, m->outs, code->bytes);
 }
 
-/* ---- encode ----------------------------------------------------------------------------------- */
+/* ---- encode ---------------------------------------------------------------------------------- */
 
 gfk_status gfk_rlnc_encode_workspace(gfk_rlnc_t code, const gfk_rlnc_range *range,
                                      size_t *workspace_bytes) {
@@ -146,7 +146,7 @@ gfk_status gfk_rlnc_encode(gfk_rlnc_t code, const gfk_rlnc_range *range, const g
                         (uint8_t *)workspace + factors_space(code, packets, code->n), stream);
 }
 
-/* ---- recode ----------------------------------------------------------------------------------- */
+/* ---- recode ---------------------------------------------------------------------------------- */
 
 gfk_rlnc_rule gfk_rlnc_recoding_rule(gfk_rlnc_t code, uint64_t seed, size_t received) {
     return (gfk_rlnc_rule){.seed = seed,

@@ -17,7 +17,7 @@ typedef struct gfk_rlnc_rule {
     uint32_t units;   /* packets below this number have unit vectors */
 } gfk_rlnc_rule;
 
-/* ---- Philox: 16 bytes at a time --------------------------------------------------------------- */
+/* ---- Philox: 16 bytes at a time -------------------------------------------------------------- */
 
 GFK_HOST_DEVICE uint32_t gfk_rlnc_blocks(const gfk_rlnc_rule *rule) {
     return (rule->n * (rule->w / 8) + 15) / 16;
@@ -31,8 +31,8 @@ GFK_HOST_DEVICE void gfk_rlnc_unit(const gfk_rlnc_rule *rule, uint32_t source, u
         words[i] = at / 4 == 4 * block + i ? 1u << at % 4 * 8 : 0;
 }
 
-/* Element i of a block as all ones, in its place, if byte i of `chances` is less than the density;
- * for word `i` of the block. `first`: the byte of the block's first element. */
+/* Word i of a mask for the block: an element is all ones if its byte of `chances` is less than the
+ * density. `first`: the byte of the block's first element. */
 GFK_HOST_DEVICE uint32_t gfk_rlnc_kept(const gfk_rlnc_rule *rule, const uint32_t chances[4],
                                        unsigned first, unsigned i) {
     const unsigned symbol = rule->w / 8;
@@ -47,8 +47,8 @@ GFK_HOST_DEVICE uint32_t gfk_rlnc_kept(const gfk_rlnc_rule *rule, const uint32_t
     return kept;
 }
 
-/* The bytes of a block as they are drawn, which may be zero in the whole vector; zero behind the last
- * element. */
+/* Draws the bytes of a block. All blocks of a vector may turn out zero. The bytes after the last
+ * element are zero. */
 GFK_HOST_DEVICE void gfk_rlnc_draw(const gfk_rlnc_rule *rule, uint64_t generation, uint32_t packet,
                                    uint32_t block, uint32_t words[4]) {
     const unsigned symbol = rule->w / 8;
@@ -86,10 +86,9 @@ GFK_HOST_DEVICE void gfk_rlnc_philox(const gfk_rlnc_rule *rule, uint64_t generat
     }
 }
 
-/* ---- RFC 8681: a vector at a time ------------------------------------------------------------- */
+/* ---- RFC 8681: a vector at a time ------------------------------------------------------------ */
 
-/* TinyMT32 with the parameters of RFC 8682 (M. Saito, M. Matsumoto, "Tiny Mersenne Twister", 2011).
- */
+/* TinyMT32 (M. Saito, M. Matsumoto, "Tiny Mersenne Twister", 2011), parameters of RFC 8682. */
 typedef struct gfk_tinymt {
     uint32_t s[4];
 } gfk_tinymt;
@@ -143,7 +142,7 @@ GFK_HOST_DEVICE void gfk_rlnc_rfc8681(const gfk_rlnc_rule *rule, uint32_t packet
         vector[packet % rule->n] = 1;
 }
 
-/* ---- many vectors ----------------------------------------------------------------------------- */
+/* ---- many vectors ---------------------------------------------------------------------------- */
 
 typedef struct gfk_rlnc_vectors_job {
     gfk_rlnc_rule rule;

@@ -124,7 +124,7 @@ gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_
         return GFK_STATUS_INVALID_ARGUMENT;
     /* The code's other products are where the code is. For a code on the CPU create refuses what
      * names a device; what names the CPU would run there for any device. */
-    const gfk_engine_kernel_info *kernel;
+    const gfk_compiled_kernel_info *kernel;
     const gfk_engine_info *named = gfk_engine_named(out->engine, &kernel);
     if (device != GFK_CPU && gfk_engine_family_on_cpu(named ? named->family : out->family))
         return GFK_STATUS_INVALID_ARGUMENT;

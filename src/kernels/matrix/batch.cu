@@ -8,12 +8,9 @@ namespace gfk {
 namespace matrix {
 namespace {
 
-#define GFK_INVERT_BATCH_KERNEL(kernel, width, most, cc_min, cc_max, ...)                          \
-    struct invert_batch_w##width##_##kernel : __VA_ARGS__ {                                        \
-        static_assert(T::w == width && most <= rows && most <= T::words * T::word_symbols,         \
-                      "the kernel does not take so much");                                         \
-    };
+#define GFK_KERNEL GFK_ELIMINATION_TYPE
 #include "shapes.def"
+#undef GFK_KERNEL
 
 template <class K>
 __global__ void __launch_bounds__(32 * K::warps, K::blocks)
@@ -35,15 +32,19 @@ gfk_status launch_invert(const gfk_matrix_batch &job) {
                         shared_bytes<K>(warps), job.stream, job, layout);
 }
 
-gfk_status (*const launches[])(const gfk_matrix_batch &) = {
-#define GFK_INVERT_BATCH_KERNEL(kernel, w, ...) launch_invert<invert_batch_w##w##_##kernel>,
-#include "shapes.def"
-};
+using Invert = gfk_status(const gfk_matrix_batch &job);
+template <class K>
+constexpr Invert *function_of = launch_invert<K>;
 
 } // namespace
+
+#define GFK_KERNEL(owner, kernel, ...)                                                             \
+    GFK_KERNEL_SYMBOL(owner, kernel, &function_of<owner##_##kernel>)
+#include "shapes.def"
+
 } // namespace matrix
 } // namespace gfk
 
 extern "C" gfk_status gfk_matrix_batch_run(const gfk_matrix_batch *batch) {
-    return gfk::matrix::launches[batch->kernel](*batch);
+    return gfk::symbol_of<gfk::matrix::Invert *>(batch->kernel)(*batch);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inversion of many matrices: loads, steps, and the way out. */
+/* Inversion of many matrices. */
 #pragma once
 
 #include "exchange.cuh"
@@ -8,7 +8,7 @@
 namespace gfk {
 namespace matrix {
 
-/* Four bytes of a row; zeros behind its end. */
+/* Four bytes of a row, with zeros after the row's end. */
 __device__ inline uint32_t load_word(const uint8_t *row, unsigned at, unsigned bytes) {
     if (at + 4 <= bytes && (uintptr_t)(row + at) % 4 == 0)
         return *(const uint32_t *)(row + at);
@@ -28,9 +28,9 @@ __device__ inline void store_word(uint8_t *row, unsigned at, unsigned bytes, uin
             row[at + i] = (uint8_t)(x >> 8 * i);
 }
 
-/* ---- the policies of shapes.def. Blocks: that a multiprocessor should hold -------------------- */
+/* ---- the policies of shapes.def; Blocks: that a multiprocessor should hold ------------------- */
 
-/* A warp alone has a whole matrix, and others beside it. */
+/* A warp has one or more whole matrices. */
 template <class Tile_, int Blocks>
 struct Warp {
     using T = Tile_;
@@ -38,8 +38,8 @@ struct Warp {
     static constexpr int buffers = 1, warps = 4, blocks = Blocks, rows = T::warp_rows;
 };
 
-/* The warps of a block, at most `Warps`, have a matrix together. The tables have `Buffers` places;
- * with two, a step begins before the last one has ended everywhere. */
+/* The warps of a block, at most `Warps`, have a matrix together. With two `Buffers` for tables, a
+ * step begins before the last one has ended in all warps. */
 template <class Tile_, int Buffers, int Warps, int Blocks>
 struct Block {
     using T = Tile_;
@@ -48,7 +48,17 @@ struct Block {
                          rows = Warps * T::warp_rows;
 };
 
-/* Shared memory of a group of so many warps: tables or, at the end, the matrix; then columns. */
+/* The type of a row: a policy with the row's name, so that the name is in the kernel's symbol. */
+#define GFK_ELIMINATION_TYPE(owner, kernel, width, BUILD, fields, ...)                             \
+    struct owner##_##kernel : __VA_ARGS__ {                                                        \
+        static constexpr gfk_compiled_kernel_info info =                                           \
+            GFK_KERNEL_INFO(owner, kernel, width, fields);                                         \
+        static_assert(T::w == width && info.inputs.max <= rows &&                                  \
+                          info.inputs.max <= T::words * T::word_symbols,                           \
+                      "the kernel does not take so much");                                         \
+    };
+
+/* The shared memory of a group of warps holds tables or, at the end, the matrix; columns follow. */
 template <class K>
 __host__ __device__ constexpr unsigned matrix_bytes(unsigned warps) {
     const unsigned tables = K::buffers * K::T::table_bytes;
@@ -60,6 +70,118 @@ constexpr size_t shared_bytes(unsigned warps) {
     return K::T::align - 1 +
            (K::alone ? warps : 1) * (matrix_bytes<K>(K::alone ? 1 : warps) + K::T::column_bytes);
 }
+
+/* A matrix, as a thread of the group that has the matrix sees it. */
+template <class K>
+struct Inversion {
+    using T = typename K::T;
+    const gfk_matrix_batch &job;
+    const Layout &layout;
+    const Place<T> &place;
+    size_t index; /* the matrix's number */
+    bool works;   /* is there a matrix for this thread? */
+    unsigned n, row_bytes;
+    unsigned row_warp;        /* the warp's number in the group */
+    unsigned first_row;       /* of the lane */
+    uint32_t tables, columns; /* in shared memory */
+
+    __device__ __forceinline__ void load(Exchange<T> &state) const {
+        const uint8_t *a = job.a + (works ? index : 0) * job.a_step;
+#pragma unroll
+        for (int k = 0; k < T::rows; k++) {
+            const unsigned row = first_row + k * T::subrows;
+#pragma unroll
+            for (int v = 0; v < T::vector; v++)
+                state.m[k][v] = works && row < n ? load_word(a + (size_t)row * row_bytes,
+                                                             4 * (place.first_word + v), row_bytes)
+                                                 : 0;
+        }
+    }
+
+    /* Takes all steps. Returns the rank. */
+    __device__ __forceinline__ uint32_t eliminate(Exchange<T> &state,
+                                                  const WarpInverse<T::w> &inverse) const {
+        uint32_t rank = 0;
+        for (unsigned r = 0; r < n; r++) {
+            const bool owner = r / T::warp_rows == row_warp;
+            const uint32_t table = tables + r % K::buffers * T::table_bytes;
+            if (owner)
+                state.prepare(r, place, inverse, layout.matrices, n, columns, table);
+            if constexpr (K::alone)
+                __syncwarp();
+            else
+                __syncthreads();
+            rank += state.update(r, owner, place, n, columns, table) != no_pivot;
+            if constexpr (K::alone)
+                __syncwarp();
+            else if constexpr (K::buffers == 1)
+                __syncthreads();
+        }
+        if constexpr (!K::alone)
+            __syncthreads();
+        return rank;
+    }
+
+    __device__ __forceinline__ void write_record(uint32_t rank) const {
+        if (works && place.is_first && row_warp == 0)
+            job.records[index] = {(uint32_t)(rank == n ? GFK_STATUS_SUCCESS : GFK_STATUS_SINGULAR),
+                                  rank};
+    }
+
+    __device__ __forceinline__ void write_pivots() const {
+        if (works && job.pivots != NULL && place.lane % T::lanes == place.matrix_lane % T::lanes)
+            for (unsigned row = first_row; row < n && row < (row_warp + 1) * T::warp_rows;
+                 row += T::subrows) {
+                const uint32_t c = load_shared_symbol<16>(columns + 2 * (place.matrix * n + row));
+                job.pivots[index * n + row] = c == no_pivot ? GFK_MATRIX_DEPENDENT : c;
+            }
+    }
+
+    /* Writes the lane's rows to shared memory, where they replace the tables. Returns the address
+     * of the first row. */
+    __device__ __forceinline__ uint32_t share_rows(const Exchange<T> &state) const {
+        const uint32_t lines = tables + (row_warp * T::warp_rows + place.sub) * T::row_bytes;
+#pragma unroll
+        for (int k = 0; k < T::rows; k++)
+            store_shared(lines + k * T::subrows * T::row_bytes +
+                             place.lane % T::lanes * T::vector * 4,
+                         state.m[k]);
+        __syncwarp();
+        return lines;
+    }
+
+    /* inverse[c(i)][j] = M[i][c(j)], from the rows in shared memory. */
+    __device__ __forceinline__ void write_inverse(uint32_t lines, uint8_t *to) const {
+        uint32_t from[T::vector][T::word_symbols];
+#pragma unroll
+        for (int v = 0; v < T::vector; v++)
+#pragma unroll
+            for (int s = 0; s < T::word_symbols; s++) {
+                const unsigned j = (place.first_word + v) * T::word_symbols + s;
+                from[v][s] = place.matrix * layout.words * 4;
+                if (j < n)
+                    from[v][s] += T::symbol_bytes *
+                                  load_shared_symbol<16>(columns + 2 * (place.matrix * n + j));
+            }
+#pragma unroll 1
+        for (unsigned k = 0; k < T::rows && first_row + k * T::subrows < n; k++) {
+            const uint32_t c = load_shared_symbol<16>(
+                columns + 2 * (place.matrix * n + first_row + k * T::subrows));
+#pragma unroll
+            for (int v = 0; v < T::vector; v++) {
+                const unsigned at = 4 * (place.first_word + v);
+                uint32_t x = 0;
+#pragma unroll
+                for (int s = 0; s < T::word_symbols; s++)
+                    x |=
+                        load_shared_symbol<T::w>(lines + k * T::subrows * T::row_bytes + from[v][s])
+                        << s * T::w % 32;
+                if (at < row_bytes)
+                    store_word(to + (size_t)c * row_bytes, at, row_bytes, x);
+            }
+        }
+    }
+};
 
 template <class K>
 __device__ void invert_matrices(const gfk_matrix_batch &job, const Layout &layout,
@@ -81,83 +203,25 @@ __device__ void invert_matrices(const gfk_matrix_batch &job, const Layout &layou
 
     Exchange<T> state(job.polynomial, place, n);
     const WarpInverse<T::w> inverse(job.inverter, job.polynomial);
-    const unsigned first_row = row_warp * T::warp_rows + place.sub;
-    const uint8_t *a = job.a + (works ? index : 0) * job.a_step;
-#pragma unroll
-    for (int k = 0; k < T::rows; k++) {
-        const unsigned row = first_row + k * T::subrows;
-#pragma unroll
-        for (int v = 0; v < T::vector; v++)
-            state.m[k][v] = works && row < n ? load_word(a + (size_t)row * row_bytes,
-                                                         4 * (place.first_word + v), row_bytes)
-                                             : 0;
-    }
-    uint32_t rank = 0;
-    for (unsigned r = 0; r < n; r++) {
-        const bool owner = r / T::warp_rows == row_warp;
-        const uint32_t table = tables + r % K::buffers * T::table_bytes;
-        if (owner)
-            state.prepare(r, place, inverse, layout.matrices, n, columns, table);
-        if constexpr (K::alone)
-            __syncwarp();
-        else
-            __syncthreads();
-        rank += state.update(r, owner, place, n, columns, table) != no_pivot;
-        if constexpr (K::alone)
-            __syncwarp();
-        else if constexpr (K::buffers == 1)
-            __syncthreads();
-    }
-    if constexpr (!K::alone)
-        __syncthreads();
-
-    if (works && place.is_first && row_warp == 0)
-        job.records[index] = {(uint32_t)(rank == n ? GFK_STATUS_SUCCESS : GFK_STATUS_SINGULAR),
-                              rank};
-    if (works && job.pivots != NULL && place.lane % T::lanes == place.matrix_lane % T::lanes)
-        for (unsigned row = first_row; row < n && row < (row_warp + 1) * T::warp_rows;
-             row += T::subrows) {
-            const uint32_t c = load_shared_symbol<16>(columns + 2 * (place.matrix * n + row));
-            job.pivots[index * n + row] = c == no_pivot ? GFK_MATRIX_DEPENDENT : c;
-        }
-
-    /* inverse[c(i)][j] = M[i][c(j)], from rows that replace the tables in shared memory. */
-    uint8_t *to = job.inverses + index * job.inverse_step;
-    const uint32_t lines = tables + (row_warp * T::warp_rows + place.sub) * T::row_bytes;
-#pragma unroll
-    for (int k = 0; k < T::rows; k++)
-        store_shared(lines + k * T::subrows * T::row_bytes + place.lane % T::lanes * T::vector * 4,
-                     state.m[k]);
-    __syncwarp();
-    if (!works || rank != n)
-        return;
-    uint32_t from[T::vector][T::word_symbols];
-#pragma unroll
-    for (int v = 0; v < T::vector; v++)
-#pragma unroll
-        for (int s = 0; s < T::word_symbols; s++) {
-            const unsigned j = (place.first_word + v) * T::word_symbols + s;
-            from[v][s] = place.matrix * layout.words * 4;
-            if (j < n)
-                from[v][s] +=
-                    T::symbol_bytes * load_shared_symbol<16>(columns + 2 * (place.matrix * n + j));
-        }
-#pragma unroll 1
-    for (unsigned k = 0; k < T::rows && first_row + k * T::subrows < n; k++) {
-        const uint32_t c =
-            load_shared_symbol<16>(columns + 2 * (place.matrix * n + first_row + k * T::subrows));
-#pragma unroll
-        for (int v = 0; v < T::vector; v++) {
-            const unsigned at = 4 * (place.first_word + v);
-            uint32_t x = 0;
-#pragma unroll
-            for (int s = 0; s < T::word_symbols; s++)
-                x |= load_shared_symbol<T::w>(lines + k * T::subrows * T::row_bytes + from[v][s])
-                     << s * T::w % 32;
-            if (at < row_bytes)
-                store_word(to + (size_t)c * row_bytes, at, row_bytes, x);
-        }
-    }
+    const Inversion<K> matrix = {.job = job,
+                                 .layout = layout,
+                                 .place = place,
+                                 .index = index,
+                                 .works = works,
+                                 .n = n,
+                                 .row_bytes = row_bytes,
+                                 .row_warp = row_warp,
+                                 .first_row = row_warp * T::warp_rows + place.sub,
+                                 .tables = tables,
+                                 .columns = columns};
+    matrix.load(state);
+    const uint32_t rank = matrix.eliminate(state, inverse);
+    matrix.write_record(rank);
+    matrix.write_pivots();
+    uint8_t *const to = job.inverses + index * job.inverse_step;
+    const uint32_t lines = matrix.share_rows(state);
+    if (works && rank == n)
+        matrix.write_inverse(lines, to);
 }
 
 } // namespace matrix

@@ -4,13 +4,13 @@
  * Step r takes row r, which the earlier steps have reduced. Its pivot p = M[r][c] is the first
  * non-zero element in a column that has no pivot yet. The step exchanges row r and column c:
  *     M += (column c of M + e_r) * (row r of M + e_c) / p,
- * one product of a column by a row, without special cases. A row without a pivot depends on the rows
- * before it, and its step is left out. After n steps, inverse[c(i)][j] = M[i][c(j)], where c(r) is
- * the pivot column of row r.
+ * one product of a column by a row, without special cases. A row without a pivot depends on the
+ * rows before it, and its step is left out. After n steps, inverse[c(i)][j] = M[i][c(j)], where
+ * c(r) is the pivot column of row r.
  *
- * A step writes the multiples of the row (row r + e_c) / p by all values of each nibble to tables in
- * shared memory. Every other row adds one entry of each table. All lanes of a warp read entries at
- * different banks. */
+ * A step writes the multiples of the row (row r + e_c) / p by all values of each nibble to tables
+ * in shared memory. Every other row adds one entry of each table. All lanes of a warp read entries
+ * at different banks. */
 #pragma once
 
 #include <stddef.h>
@@ -24,8 +24,8 @@ namespace matrix {
 
 enum : uint32_t { no_pivot = 0xffff };
 
-/* What a warp holds: each lane has `Rows` rows of `Vector` neighbouring words. The lanes that hold
- * one row of the tile have `Words` words together: one or more matrices beside each other. */
+/* The rows that a warp holds: each lane has `Rows` rows of `Vector` neighbouring words. The lanes
+ * that hold one row of the tile have `Words` words together: one or more matrices. */
 template <int W, int Words, int Vector, int Rows>
 struct Tile {
     static constexpr int w = W, words = Words, vector = Vector, rows = Rows;
@@ -49,7 +49,7 @@ struct Tile {
     static constexpr unsigned column_bytes = 2 * Words * word_symbols; /* of a group */
 };
 
-/* Matrices beside each other in a tile. */
+/* The matrices in a tile, one after the other in a row. */
 struct Layout {
     uint32_t words, matrices; /* words of a row of a matrix, a multiple of T::vector */
 };
@@ -88,8 +88,9 @@ struct Pivot {
     uint32_t value, column; /* no_pivot */
 };
 
-/* 1 / p, the same p in all lanes of a warp: gfk_invert's steps, with one redux for each linear map of
- * the bits, and two or three for a product. A lane holds the images of x^lane, and x^(W + lane). */
+/* 1 / p, the same p in all lanes of a warp: gfk_invert's steps, with one redux for each linear map
+ * of the bits, and two or three for a product. A lane holds the images of x^lane and of
+ * x^(W + lane). */
 template <int W>
 struct WarpInverse {
     const gfk_inverter &t;

@@ -28,7 +28,7 @@ struct Job {
 
 /* A warp makes one row of factors: the row's elements in the pivots' columns times the transform;
  * for a row of the panel with a pivot, the transform's row plus the unit. Those elements become 0,
- * in the panel the unit matrix, so that the product with the panel's rows adds the exchanged row. */
+ * in the panel the unit matrix, so that the product by the panel's rows adds the exchanged row. */
 template <int W>
 __global__ __launch_bounds__(32 * warps) void write_factors(const __grid_constant__ Job job) {
     using P = Panel<W>;
@@ -144,10 +144,17 @@ gfk_status load(const gfk_elimination *e) {
 }
 
 gfk_status panel(const gfk_elimination *e, size_t first, size_t rows) {
-    const PanelJob job = {e->matrix,       e->pitch,       (uint32_t)e->a->cols,
-                          (uint32_t)first, (uint32_t)rows, replicated_polynomial(e->field),
-                          e->used,         e->transform,   e->pivots,
-                          e->rank,         e->inverter};
+    const PanelJob job = {.matrix = e->matrix,
+                          .pitch = e->pitch,
+                          .cols = (uint32_t)e->a->cols,
+                          .first = (uint32_t)first,
+                          .rows = (uint32_t)rows,
+                          .polynomial = replicated_polynomial(e->field),
+                          .used = e->used,
+                          .transform = e->transform,
+                          .pivots = e->pivots,
+                          .rank = e->rank,
+                          .inverter = e->inverter};
     return run_panel(e->field->w, job, e->stream);
 }
 
@@ -163,18 +170,18 @@ gfk_status multiply(const gfk_elimination *e, size_t stride, size_t first, size_
 
 Job make_job(const gfk_elimination *e, size_t stride, size_t first, size_t rows, size_t begin,
              size_t end) {
-    return {e->matrix,
-            e->pitch,
-            (uint32_t)begin,
-            (uint32_t)end,
-            (uint32_t)first,
-            (uint32_t)rows,
-            (uint32_t)e->panel,
-            replicated_polynomial(e->field),
-            e->transform,
-            e->factors,
-            stride,
-            e->pivots};
+    return {.matrix = e->matrix,
+            .pitch = e->pitch,
+            .begin = (uint32_t)begin,
+            .end = (uint32_t)end,
+            .first = (uint32_t)first,
+            .rows = (uint32_t)rows,
+            .panel = (uint32_t)e->panel,
+            .polynomial = replicated_polynomial(e->field),
+            .transform = e->transform,
+            .factors = e->factors,
+            .stride = stride,
+            .pivots = e->pivots};
 }
 
 gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, size_t begin, size_t end) {
@@ -203,16 +210,16 @@ gfk_status spread(const gfk_elimination *e, size_t first, size_t rows, size_t be
 gfk_status finish(const gfk_elimination *e, uint8_t *inverse, size_t stride,
                   gfk_matrix_record *record, uint32_t *pivots) {
     const unsigned w = e->field->w;
-    const FinishJob job = {e->matrix,
-                           e->pitch,
-                           (uint32_t)e->a->rows,
-                           (uint32_t)e->a->cols,
-                           e->rank,
-                           e->pivots,
-                           inverse,
-                           stride,
-                           record,
-                           pivots};
+    const FinishJob job = {.matrix = e->matrix,
+                           .pitch = e->pitch,
+                           .rows = (uint32_t)e->a->rows,
+                           .cols = (uint32_t)e->a->cols,
+                           .rank = e->rank,
+                           .pivots = e->pivots,
+                           .inverse = inverse,
+                           .stride = stride,
+                           .record = record,
+                           .list = pivots};
     return launch(w == 8    ? finish_kernel<8>
                   : w == 16 ? finish_kernel<16>
                             : finish_kernel<32>,
@@ -226,6 +233,8 @@ gfk_status finish(const gfk_elimination *e, uint8_t *inverse, size_t stride,
 extern "C" {
 extern const gfk_elimination_steps gfk_eliminate_on_device;
 }
-const gfk_elimination_steps gfk_eliminate_on_device = {gfk::matrix::load, gfk::matrix::panel,
-                                                       gfk::matrix::exchange, gfk::matrix::spread,
-                                                       gfk::matrix::finish};
+const gfk_elimination_steps gfk_eliminate_on_device = {.load = gfk::matrix::load,
+                                                       .panel = gfk::matrix::panel,
+                                                       .exchange = gfk::matrix::exchange,
+                                                       .spread = gfk::matrix::spread,
+                                                       .finish = gfk::matrix::finish};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernels of the elimination are given. */
+/* The arguments of the panel's kernels. */
 #pragma once
 
 #include "host/matrix/eliminate.h"

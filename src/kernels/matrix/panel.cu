@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The elimination inside a panel, by one block: rows of the panel in order, each with any non-zero
- * element as its pivot. window.cuh searches the first unused columns, as many as the panel has rows.
- * If a row is zero there, the block starts again with wider windows; rows that are zero in one go on
- * with the next windows, until all columns have been searched.
+ * element as its pivot. window.cuh searches the first unused columns, as many as the panel has
+ * rows. If a row is zero there, the block starts again with wider windows; rows that are zero in
+ * one go on with the next windows, until all columns have been searched.
  *
- * For that, shared memory holds [transform | window]: the transform starts as the unit matrix and takes part
- * in all row operations, so the panel's rows times the transform are the reduced rows. */
+ * Shared memory holds [transform | window] in this case: the transform starts as the unit matrix
+ * and takes part in all row operations, so the panel's rows times the transform are the reduced
+ * rows. */
 #include "matrix.h"
 #include "panel.cuh"
 #include "window.cuh"
@@ -77,8 +78,8 @@ __device__ void load_window(const PanelJob &job, Shared<W> &s, bool is_first) {
                 x = word_of(row, word);
             } else {
                 Sum<W> sum;
-                for (unsigned k = 0; k < job.rows; k++) { /* many factors are zero where many
-                                                             windows are needed */
+                /* Many factors are zero if many windows are needed. */
+                for (unsigned k = 0; k < job.rows; k++) {
                     const uint32_t factor = s.x[row][k / P::symbols] >> k % P::symbols * W % 32 &
                                             (0xffffffffu >> (32 - W));
                     if (factor != 0)
@@ -91,6 +92,21 @@ __device__ void load_window(const PanelJob &job, Shared<W> &s, bool is_first) {
     __syncthreads();
 }
 
+/* The first word of a row of the window that is not zero, the same for all threads; -1: none. */
+template <int W>
+__device__ __forceinline__ int find_word(const Shared<W> &s, unsigned row) {
+    using P = Panel<W>;
+    const unsigned lane = threadIdx.x % 32;
+    int word = -1;
+    for (unsigned at = 0; word < 0 && at < P::column_words; at += 32) {
+        const bool in = at + lane < P::column_words && s.x[row][P::row_words + at + lane] != 0;
+        const uint32_t marks = __ballot_sync(0xffffffff, in);
+        if (marks != 0)
+            word = at + __ffs(marks) - 1;
+    }
+    return word;
+}
+
 /* Eliminates the window. A thread has one column of words, and some rows. */
 template <int W>
 __device__ void eliminate(const PanelJob &job, Shared<W> &s) {
@@ -98,21 +114,14 @@ __device__ void eliminate(const PanelJob &job, Shared<W> &s) {
     using S = Shared<W>;
     constexpr unsigned each = threads / S::words, most = (P::rows + each - 1) / each;
     constexpr uint32_t mask = 0xffffffffu >> (32 - W);
-    const unsigned lane = threadIdx.x % 32;
     const unsigned word = threadIdx.x % S::words, start = threadIdx.x / S::words;
     const bool works = threadIdx.x < each * S::words;
     for (unsigned row = 0; row < job.rows; row++) {
         if (s.pivots[row] != none)
             continue;
-        int pivot = -1; /* a word of the window */
-        for (unsigned at = 0; pivot < 0 && at < P::column_words; at += 32) {
-            const bool in = at + lane < P::column_words && s.x[row][P::row_words + at + lane] != 0;
-            const uint32_t marks = __ballot_sync(0xffffffff, in);
-            if (marks != 0)
-                pivot = at + __ffs(marks) - 1;
-        }
+        const int pivot = find_word(s, row);
         if (pivot < 0)
-            continue; /* the same for all threads */
+            continue;
         const uint32_t found = s.x[row][P::row_words + pivot];
         const unsigned symbol = (__ffs(found) - 1) / W;
         const uint32_t factor =
@@ -230,16 +239,18 @@ gfk_status launch_panel(const PanelJob &job, gfk_stream_t stream) {
                                         : status;
 }
 
+using Find = gfk_status(const PanelJob &job, gfk_stream_t stream);
+template <class P>
+constexpr Find *function_of = launch_panel<P::w>;
+
 } // namespace
 
+#define GFK_KERNEL(owner, kernel, w, BUILD, fields, ...)                                           \
+    GFK_KERNEL_SYMBOL(owner, kernel, &function_of<__VA_ARGS__>)
+#include "panels.def"
+
 gfk_status run_panel(unsigned w, const PanelJob &job, gfk_stream_t stream) {
-    switch (w) {
-#define GFK_ELIMINATE_KERNEL(kernel, w, ...)                                                       \
-    case w:                                                                                        \
-        return launch_panel<w>(job, stream);
-#include "shapes.def"
-    }
-    return GFK_STATUS_INTERNAL;
+    return symbol_of<Find *>(gfk_row_first("eliminate", w, 1, 1))(job, stream);
 }
 
 } // namespace matrix

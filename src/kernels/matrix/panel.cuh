@@ -52,8 +52,8 @@ struct Sum {
     }
 };
 
-/* How many threads of a block say yes, before this thread and in all. All threads of at most `Warps`
- * warps; `counts` is in shared memory, and may be used again at once. */
+/* The number of threads of a block that say yes: before this thread, and in all. All threads of at
+ * most `Warps` warps call; `counts` is in shared memory, and may be used again at once. */
 struct Count {
     uint32_t before, all;
 };

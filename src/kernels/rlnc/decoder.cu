@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decoders on a device. The packets of a call are taken by a kernel with a block for each generation
- * (take.cuh) or, where a generation does not fit into a block, in panels: they go behind the table of
- * their generation, the elimination of gfk/matrix.h takes them, and the innovative ones move into the
- * table. One kernel then copies all payloads. */
+/* Decoders on a device. The packets of a call are taken by a kernel with a block for each
+ * generation (take.cuh). If a generation does not fit into a block, the packets are taken in
+ * panels: their vectors become rows after the table of their generation, the elimination of
+ * gfk/matrix.h takes these rows, and the innovative ones move into the table. One kernel then
+ * copies all payloads. */
 #include "take.h"
 
 #include "host/base/status.h"
@@ -34,7 +35,7 @@ __global__ void refuse(const gfk_rlnc_arrival *arrivals, size_t count, uint8_t *
         outcomes[arrivals[i].source] = GFK_RLNC_REFUSED;
 }
 
-/* A block per segment. */
+/* A block writes the headers of a segment. */
 __global__ void write_headers(const gfk_rlnc_segment *segments, const gfk_rlnc_arrival *arrivals,
                               uint64_t first, gfk_rlnc_header *headers) {
     const gfk_rlnc_segment segment = segments[blockIdx.x];
@@ -60,23 +61,23 @@ __device__ void copy(uint8_t *to, const uint8_t *from, size_t bytes, unsigned la
         copy_as<uint8_t>(to, from, bytes, lane);
 }
 
-/* ---- the payloads of all packets of a call ----------------------------------------------------- */
+/* ---- the payloads of all packets of a call --------------------------------------------------- */
 
 struct Packets {
     const gfk_rlnc_arrival *arrivals;
     const gfk_rlnc_destination *destinations;
     size_t count;
-    bool given; /* vectors are in the order of the call, not of `arrivals` */
+    bool given; /* the vectors are in the order of the call, not of `arrivals` */
     const uint8_t *vectors;
     size_t vector_pitch, vector_bytes;
-    uint8_t *const *pointers; /* to payloads, or NULL: base and stride */
+    uint8_t *const *pointers; /* to the call's payloads, or NULL: base and stride */
     const uint8_t *base;
     size_t stride, bytes;
-    uint8_t *payloads, *kept, *kept_vectors;
+    uint8_t *payloads, *kept, *kept_vectors; /* of the decoder */
     size_t payload_pitch, pitch;
 };
 
-constexpr size_t part_bytes = 2048; /* of a payload, that a warp copies */
+constexpr size_t part_bytes = 2048; /* a warp copies such a part of a payload */
 
 __global__ __launch_bounds__(threads) void move(const __grid_constant__ Packets p, unsigned parts) {
     const size_t at = blockIdx.x * (size_t)warps + threadIdx.x / 32, i = at / parts;
@@ -98,7 +99,7 @@ __global__ __launch_bounds__(threads) void move(const __grid_constant__ Packets 
              p.bytes - begin < part_bytes ? p.bytes - begin : part_bytes, lane);
 }
 
-/* ---- a panel of packets of one generation ------------------------------------------------------ */
+/* ---- a panel of packets of one generation ---------------------------------------------------- */
 
 struct Panel {
     uint8_t *table;
@@ -114,7 +115,7 @@ struct Panel {
     uint8_t *outcomes;
 };
 
-/* A block copies a vector to the new row behind the table. */
+/* A block copies a vector to its row after the table. */
 __global__ __launch_bounds__(threads) void enter_rows(const __grid_constant__ Panel p) {
     const uint32_t i = blockIdx.x;
     const uint8_t *const vector = p.vectors + (p.given ? p.arrivals[i].source : i) * p.vector_pitch;
@@ -131,7 +132,7 @@ __global__ __launch_bounds__(threads) void enter_rows(const __grid_constant__ Pa
 }
 
 /* One block decides where the packets of a panel go: thread i has row i. */
-__global__ void place(const __grid_constant__ Panel p) {
+__global__ void settle(const __grid_constant__ Panel p) {
     __shared__ uint32_t counts[4];
     const uint32_t i = threadIdx.x;
     const bool is_row = i < p.rows, is_innovative = is_row && p.pivots[p.n + i] != none;
@@ -140,29 +141,26 @@ __global__ void place(const __grid_constant__ Panel p) {
     gfk_rlnc_record record = *p.record;
     const auto innovative = matrix::count_before(is_innovative, counts);
     const auto extra = matrix::count_before(is_dependent, counts);
-    const uint32_t room = p.spare - record.kept, stay = extra.all < room ? extra.all : room;
-    gfk_rlnc_destination to = {none, GFK_RLNC_REFUSED};
-    if (is_innovative) {
-        const uint32_t slot = record.rank + innovative.before;
-        to = {p.generation * p.n + slot, GFK_RLNC_INNOVATIVE};
+    const uint32_t room = p.spare - record.kept, slot = record.rank + innovative.before;
+    const gfk_rlnc_destination to =
+        gfk_rlnc_destination_of(is_innovative  ? GFK_RLNC_HAS_PIVOT
+                                : is_dependent ? GFK_RLNC_NO_PIVOT
+                                               : GFK_RLNC_ZERO_VECTOR,
+                                {.slot = p.generation * p.n + slot,
+                                 .first_kept = p.generation * p.spare + record.kept,
+                                 .room = room,
+                                 .before = extra.before});
+    if (is_innovative)
         p.pivots[slot] = p.pivots[p.n + i];
-    } else if (is_dependent && extra.before < room) {
-        to = {p.generation * p.spare + record.kept + extra.before, GFK_RLNC_DEPENDENT};
-    } else if (is_dependent) {
-        to.outcome = GFK_RLNC_DROPPED;
-    }
     if (is_row)
         p.destinations[i] = to;
     if (is_row && p.outcomes != nullptr)
         p.outcomes[p.arrivals[i].source] = (uint8_t)to.outcome;
     if (i != 0)
         return;
-    record.rank += innovative.all;
-    record.kept += stay;
-    record.dropped += extra.all - stay;
-    record.refused += p.rows - innovative.all - extra.all;
-    if (record.rank == p.n && record.status == GFK_STATUS_SINGULAR)
-        record.status = GFK_STATUS_SUCCESS;
+    gfk_rlnc_count(&record, {.innovative = innovative.all, .dependent = extra.all, .all = p.rows},
+                   room);
+    gfk_rlnc_note_rank(&record, p.n);
     *p.record = record;
 }
 
@@ -179,7 +177,7 @@ __global__ __launch_bounds__(threads) void move_rows(const __grid_constant__ Pan
 
 /* ---- the sources ---------------------------------------------------------------------------- */
 
-/* A group of generations. */
+/* The sources of a group of generations. */
 struct Sources {
     const uint8_t *tables;
     size_t pitch, table_rows;
@@ -193,8 +191,8 @@ struct Sources {
     size_t payload_pitch, bytes;
 };
 
-/* A warp takes a row of a table: is the source determined? Then the row, with its columns in the order of
- * slots, is the source's row of the inverse. */
+/* A warp takes a row of a table. If the row's source is determined, the row, with its columns in
+ * the order of slots, is the source's row of the inverse. */
 template <int W>
 __global__ __launch_bounds__(threads) void determine(const __grid_constant__ Sources s) {
     const size_t at = blockIdx.x * (size_t)warps + threadIdx.x / 32, g = at / s.n, r = at % s.n;
@@ -221,7 +219,7 @@ __global__ __launch_bounds__(threads) void determine(const __grid_constant__ Sou
     }
 }
 
-/* A block per kept packet. */
+/* A block compares a kept packet. */
 __global__ __launch_bounds__(threads) void compare(const __grid_constant__ Sources s) {
     const size_t i = blockIdx.x, g = i / s.spare;
     if (i % s.spare >= s.records[g].kept || s.records[g].rank < s.n)
@@ -236,42 +234,38 @@ __global__ __launch_bounds__(threads) void compare(const __grid_constant__ Sourc
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-/* A segment that does not fit into a block. */
+/* Takes the packets of a segment in panels. */
 gfk_status take_segment(gfk_rlnc_decoder_t d, const Packets &packets,
                         const gfk_rlnc_segment &segment, uint8_t *outcomes, gfk_stream_t stream) {
-    const size_t n = d->code->n, g = segment.generation;
-    size_t bytes;
-    gfk_elimination e = {};
-    RETURN_IF_ERROR(gfk_rlnc_elimination(d, d->scratch, &e, &bytes));
+    const gfk_rlnc_shape &shape = d->shape;
+    const size_t n = d->code->n, stride = shape.pitch / shape.symbol;
+    gfk_elimination e = gfk_rlnc_elimination(d, 0, segment.generation);
     e.stream = stream;
-    e.matrix = d->tables + g * d->rows * d->pitch;
-    e.pivots = d->pivots + g * d->rows;
-    e.used = d->used + g * n;
-    e.rank = d->ranks + g;
     for (size_t first = segment.begin, rows; first < segment.end; first += rows) {
-        rows = segment.end - first < d->panel ? segment.end - first : d->panel;
-        const gfk_matrix table = GFK_MATRIX_DENSE_INIT(e.matrix, n + rows, n, d->pitch / d->symbol);
-        const Panel p = {e.matrix,
-                         d->pitch,
-                         (uint32_t)n,
-                         (uint32_t)rows,
-                         (uint32_t)g,
-                         (uint32_t)d->spare,
-                         e.pivots,
-                         d->records + g,
-                         packets.arrivals + first,
-                         d->destinations + first,
-                         packets.given,
-                         packets.vectors + (packets.given ? 0 : first * packets.vector_pitch),
-                         packets.vector_pitch,
-                         packets.vector_bytes,
-                         outcomes};
+        rows = segment.end - first < shape.panel ? segment.end - first : shape.panel;
+        const gfk_matrix table = GFK_MATRIX_DENSE_INIT(e.matrix, n + rows, n, stride);
+        const size_t skipped = packets.given ? 0 : first * packets.vector_pitch;
+        const Panel p = {.table = e.matrix,
+                         .pitch = shape.pitch,
+                         .n = (uint32_t)n,
+                         .rows = (uint32_t)rows,
+                         .generation = segment.generation,
+                         .spare = (uint32_t)shape.spare,
+                         .pivots = e.pivots,
+                         .record = d->state.records + segment.generation,
+                         .arrivals = packets.arrivals + first,
+                         .destinations = d->device.destinations + first,
+                         .given = packets.given,
+                         .vectors = packets.vectors + skipped,
+                         .vector_pitch = packets.vector_pitch,
+                         .vector_bytes = packets.vector_bytes,
+                         .outcomes = outcomes};
         e.a = &table;
         RETURN_IF_ERROR(launch(enter_rows, rows, threads, 0, stream, p));
         RETURN_IF_ERROR(gfk_eliminate_on_device.spread(&e, 0, n, n));
         RETURN_IF_ERROR(gfk_eliminate_on_device.panel(&e, n, rows));
         RETURN_IF_ERROR(gfk_eliminate_on_device.exchange(&e, n, rows, 0, n + rows));
-        RETURN_IF_ERROR(launch(place, 1, 128, 0, stream, p));
+        RETURN_IF_ERROR(launch(settle, 1, 128, 0, stream, p));
         RETURN_IF_ERROR(launch(move_rows, rows, threads, 0, stream, p));
     }
     return GFK_STATUS_SUCCESS;
@@ -279,73 +273,94 @@ gfk_status take_segment(gfk_rlnc_decoder_t d, const Packets &packets,
 
 gfk_status take_segments(gfk_rlnc_decoder_t d, const Packets &packets,
                          const gfk_rlnc_segment *segments, uint8_t *outcomes, gfk_stream_t stream) {
-    if (d->kernel == GFK_RLNC_NO_KERNEL) {
-        for (size_t i = 0; i < d->segment_count; i++)
-            RETURN_IF_ERROR(take_segment(d, packets, d->segments[i], outcomes, stream));
+    const gfk_rlnc_sorted &sorted = d->sorted;
+    if (d->kernel == NULL) {
+        for (size_t i = 0; i < sorted.segment_count; i++)
+            RETURN_IF_ERROR(take_segment(d, packets, sorted.segments[i], outcomes, stream));
         return GFK_STATUS_SUCCESS;
     }
     const gfk_field &field = d->code->field;
-    const TakeJob job = {(uint32_t)d->code->n,
-                         (uint32_t)d->spare,
-                         (uint32_t)(field.polynomial & (((uint64_t)1 << field.w) - 1)),
-                         d->tables,
-                         d->used,
-                         d->pitch,
-                         d->pivots,
-                         d->records,
-                         segments,
-                         packets.arrivals,
-                         packets.given,
-                         packets.vectors,
-                         packets.vector_pitch,
-                         d->destinations,
-                         outcomes,
-                         d->inverter};
-    return run_take(d->kernel, job, d->segment_count, stream);
+    const TakeJob job = {.n = (uint32_t)d->code->n,
+                         .spare = (uint32_t)d->shape.spare,
+                         .polynomial =
+                             (uint32_t)(field.polynomial & (((uint64_t)1 << field.w) - 1)),
+                         .tables = d->state.tables,
+                         .used = d->state.used,
+                         .pitch = d->shape.pitch,
+                         .pivots = d->state.pivots,
+                         .records = d->state.records,
+                         .segments = segments,
+                         .arrivals = packets.arrivals,
+                         .given = packets.given,
+                         .vectors = packets.vectors,
+                         .vector_pitch = packets.vector_pitch,
+                         .destinations = d->device.destinations,
+                         .outcomes = outcomes,
+                         .inverter = d->device.inverter};
+    return symbol_of<Take *>(d->kernel)(job, sorted.segment_count, stream);
 }
 
-/* Sends what the host has sorted. */
+/* Sends the lists that the host has sorted. */
 gfk_status upload(gfk_rlnc_decoder_t d, gfk_stream_t stream) {
-    const uint8_t *const from = d->staging[d->turn];
-    const size_t bytes = (size_t)((uint8_t *)(d->segments + d->segment_count) - from);
-    void *const event = d->events[d->turn];
-    d->turn ^= 1;
-    RETURN_IF_ERROR(
-        status_of(cudaMemcpyAsync(d->upload, from, bytes, cudaMemcpyHostToDevice, stream)));
+    gfk_rlnc_staging &staging = d->staging;
+    const uint8_t *const from = staging.memory[staging.turn];
+    const uint8_t *const end = (const uint8_t *)(d->sorted.segments + d->sorted.segment_count);
+    void *const event = staging.events[staging.turn];
+    staging.turn ^= 1;
+    RETURN_IF_ERROR(status_of(cudaMemcpyAsync(d->device.upload, from, (size_t)(end - from),
+                                              cudaMemcpyHostToDevice, stream)));
     return gfk_device_record(event, stream);
 }
 
-gfk_regions regions_from(const gfk_regions &regions, size_t first) {
-    return regions.pointers != nullptr
-               ? gfk_regions{regions.pointers + first, nullptr, 0}
-               : gfk_regions{nullptr, gfk_region_address(&regions, first), regions.stride};
+/* The addresses on the device of the lists that the host has sorted in the staging memory. */
+struct Lists {
+    const gfk_rlnc_arrival *arrivals;
+    const gfk_rlnc_segment *segments;
+    uint8_t *const *listed; /* or NULL */
+};
+Lists uploaded_lists(gfk_rlnc_decoder_t d) {
+    const gfk_rlnc_sorted &sorted = d->sorted;
+    const auto there = [&](const void *staged) {
+        return d->device.upload + ((const uint8_t *)staged - (const uint8_t *)sorted.arrivals);
+    };
+    return {.arrivals = (const gfk_rlnc_arrival *)d->device.upload,
+            .segments = (const gfk_rlnc_segment *)there(sorted.segments),
+            .listed = sorted.listed != nullptr ? (uint8_t *const *)there(sorted.listed) : nullptr};
 }
 
-/* Generations [first, first + count). */
+/* The sources of generations [first, first + count). */
+Sources sources_of(gfk_rlnc_decoder_t d, size_t first, size_t count) {
+    const gfk_rlnc_shape &shape = d->shape;
+    const gfk_rlnc_state &state = d->state;
+    return {.tables = state.tables + first * shape.rows * shape.pitch,
+            .pitch = shape.pitch,
+            .table_rows = shape.rows,
+            .n = (uint32_t)d->code->n,
+            .spare = (uint32_t)shape.spare,
+            .count = count,
+            .pivots = state.pivots + first * shape.rows,
+            .used = state.used + first * d->code->n,
+            .records = state.records + first,
+            .inverses = d->device.inverses,
+            .wanted = d->device.wanted,
+            .kept = state.kept + first * shape.spare * shape.payload_pitch,
+            .checked = d->scratch.checked,
+            .payload_pitch = shape.payload_pitch,
+            .bytes = d->code->bytes};
+}
+
+/* Decodes generations [first, first + count). */
 gfk_status decode_group(gfk_rlnc_decoder_t d, size_t first, size_t count,
                         const gfk_regions &sources, uint8_t *decoded, gfk_stream_t stream) {
-    const size_t n = d->code->n, bytes = d->code->bytes, spare = d->spare;
+    const size_t n = d->code->n, spare = d->shape.spare, pitch = d->shape.payload_pitch;
     const unsigned w = d->code->field.w;
+    uint8_t *const wanted = d->device.wanted;
     gfk_matmul_call products[2];
     gfk_matrix factors[2];
     size_t space;
     RETURN_IF_ERROR(gfk_rlnc_plan_products(d, products, factors, &space));
-    const Sources job = {d->tables + first * d->rows * d->pitch,
-                         d->pitch,
-                         d->rows,
-                         (uint32_t)n,
-                         (uint32_t)spare,
-                         count,
-                         d->pivots + first * d->rows,
-                         d->used + first * n,
-                         d->records + first,
-                         d->inverses,
-                         d->wanted,
-                         d->kept + first * spare * d->payload_pitch,
-                         d->checked,
-                         d->payload_pitch,
-                         bytes};
-    RETURN_IF_ERROR(status_of(cudaMemsetAsync(d->wanted, 0, count * n, stream)));
+    const Sources job = sources_of(d, first, count);
+    RETURN_IF_ERROR(status_of(cudaMemsetAsync(wanted, 0, count * n, stream)));
     RETURN_IF_ERROR(status_of(cudaMemset2DAsync(&job.records->determined, sizeof *job.records, 0,
                                                 sizeof job.records->determined, count, stream)));
     RETURN_IF_ERROR(launch(w == 8    ? determine<8>
@@ -353,26 +368,25 @@ gfk_status decode_group(gfk_rlnc_decoder_t d, size_t first, size_t count,
                                      : determine<32>,
                            (count * n + warps - 1) / warps, threads, 0, stream, job));
     if (decoded != nullptr)
-        RETURN_IF_ERROR(status_of(cudaMemcpyAsync(decoded + first * n, d->wanted, count * n,
+        RETURN_IF_ERROR(status_of(cudaMemcpyAsync(decoded + first * n, wanted, count * n,
                                                   cudaMemcpyDeviceToDevice, stream)));
-    if (bytes == 0)
+    if (d->code->bytes == 0)
         return GFK_STATUS_SUCCESS;
-    const gfk_regions to = regions_from(sources, first * n);
-    const gfk_regions payloads = {nullptr, d->payloads + first * n * d->payload_pitch,
-                                  d->payload_pitch};
-    const gfk_regions checked = {nullptr, d->checked, d->payload_pitch};
+    const gfk_regions to = gfk_regions_from(&sources, first * n);
+    const gfk_regions payloads = {nullptr, d->state.payloads + first * n * pitch, pitch};
+    const gfk_regions checked = {nullptr, d->scratch.checked, pitch};
     const auto run = [&](gfk_matmul_call &product, const gfk_regions &b, const gfk_regions &c) {
         product.b = &b;
         product.c = &c;
-        product.workspace = d->scratch;
+        product.workspace = d->scratch.lanes;
         product.stream = stream;
         return gfk_matmul_run_batch(&product, count, nullptr, 1);
     };
-    products[0].wanted = d->wanted;
+    products[0].wanted = wanted;
     RETURN_IF_ERROR(run(products[0], payloads, to));
     if (spare == 0)
         return GFK_STATUS_SUCCESS;
-    factors[1].elements = d->vectors + first * spare * d->pitch;
+    factors[1].elements = d->state.kept_vectors + first * spare * d->shape.pitch;
     RETURN_IF_ERROR(run(products[1], to, checked));
     return launch(compare, count * spare, threads, 0, stream, job);
 }
@@ -384,84 +398,84 @@ gfk_status decode_group(gfk_rlnc_decoder_t d, size_t first, size_t count,
 gfk_status gfk_rlnc_open_on_device(gfk_rlnc_decoder_t d, size_t bytes, size_t staging_bytes) {
     using namespace gfk;
     for (int i = 0; i < 2; i++) {
-        RETURN_IF_ERROR(
-            status_of(cudaHostAlloc((void **)&d->staging[i], staging_bytes, cudaHostAllocDefault)));
         RETURN_IF_ERROR(status_of(
-            cudaEventCreateWithFlags((cudaEvent_t *)&d->events[i], cudaEventDisableTiming)));
+            cudaHostAlloc((void **)&d->staging.memory[i], staging_bytes, cudaHostAllocDefault)));
+        RETURN_IF_ERROR(status_of(cudaEventCreateWithFlags((cudaEvent_t *)&d->staging.events[i],
+                                                           cudaEventDisableTiming)));
     }
     return status_of(cudaMemset(d->memory, 0, bytes));
 }
 
 void gfk_rlnc_close_on_device(gfk_rlnc_decoder_t d) {
     for (int i = 0; i < 2; i++) {
-        if (d->staging[i] != nullptr)
-            cudaFreeHost(d->staging[i]);
-        if (d->events[i] != nullptr)
-            cudaEventDestroy((cudaEvent_t)d->events[i]);
+        if (d->staging.memory[i] != nullptr)
+            cudaFreeHost(d->staging.memory[i]);
+        if (d->staging.events[i] != nullptr)
+            cudaEventDestroy((cudaEvent_t)d->staging.events[i]);
     }
 }
 
 gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d, gfk_stream_t stream) {
     using namespace gfk;
     static_assert(GFK_MATRIX_DEPENDENT == UINT32_MAX, "the byte of memset");
+    const gfk_rlnc_state &state = d->state;
+    const size_t all = d->shape.generations;
     RETURN_IF_ERROR(status_of(
-        cudaMemsetAsync(d->pivots, 0xff, (size_t)(d->used - (uint8_t *)d->pivots), stream)));
-    RETURN_IF_ERROR(status_of(cudaMemsetAsync(d->used, 0, (size_t)(d->tables - d->used), stream)));
-    return launch(rlnc::clear, (d->generations + rlnc::threads - 1) / rlnc::threads, rlnc::threads,
-                  0, stream, d->records, d->generations);
+        cudaMemsetAsync(state.pivots, 0xff, all * d->shape.rows * sizeof *state.pivots, stream)));
+    RETURN_IF_ERROR(
+        status_of(cudaMemsetAsync(state.counters.start, 0, state.counters.bytes, stream)));
+    return launch(rlnc::clear, (all + rlnc::threads - 1) / rlnc::threads, rlnc::threads, 0, stream,
+                  state.records, all);
 }
 
 gfk_status gfk_rlnc_add_on_device(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *packets,
                                   gfk_stream_t stream) {
     using namespace gfk;
-    const size_t count = packets->count, n = d->code->n, bytes = d->code->bytes;
+    const gfk_rlnc_shape &shape = d->shape;
+    const gfk_rlnc_on_device &device = d->device;
+    const size_t accepted = d->sorted.accepted, refused = packets->count - accepted;
     const bool given = packets->vectors != nullptr;
-    /* As in the staging memory. */
-    const auto there = [&](const void *staged) {
-        return d->upload + ((const uint8_t *)staged - (const uint8_t *)d->arrivals);
-    };
-    const auto *const arrivals = (const gfk_rlnc_arrival *)d->upload;
-    const auto *const segments = (const gfk_rlnc_segment *)there(d->segments);
-    const rlnc::Packets job = {arrivals,
-                               d->destinations,
-                               d->accepted,
-                               given,
-                               given ? packets->vectors : d->raw,
-                               given ? packets->vector_pitch : d->pitch,
-                               n * d->symbol,
-                               d->listed != nullptr ? (uint8_t *const *)there(d->listed) : nullptr,
-                               (const uint8_t *)packets->payloads.base,
-                               packets->payloads.stride,
-                               bytes,
-                               d->payloads,
-                               d->kept,
-                               d->vectors,
-                               d->payload_pitch,
-                               d->pitch};
+    const rlnc::Lists lists = rlnc::uploaded_lists(d);
+    const rlnc::Packets job = {.arrivals = lists.arrivals,
+                               .destinations = device.destinations,
+                               .count = accepted,
+                               .given = given,
+                               .vectors = given ? packets->vectors : device.vectors,
+                               .vector_pitch = given ? packets->vector_pitch : shape.pitch,
+                               .vector_bytes = d->code->n * shape.symbol,
+                               .pointers = lists.listed,
+                               .base = (const uint8_t *)packets->payloads.base,
+                               .stride = packets->payloads.stride,
+                               .bytes = d->code->bytes,
+                               .payloads = d->state.payloads,
+                               .kept = d->state.kept,
+                               .kept_vectors = d->state.kept_vectors,
+                               .payload_pitch = shape.payload_pitch,
+                               .pitch = shape.pitch};
     RETURN_IF_ERROR(rlnc::upload(d, stream));
-    if (d->accepted < count && packets->outcomes != nullptr)
-        RETURN_IF_ERROR(launch(rlnc::refuse, (count - d->accepted + 127) / 128, 128, 0, stream,
-                               arrivals + d->accepted, count - d->accepted, packets->outcomes));
-    if (d->accepted == 0)
+    if (refused != 0 && packets->outcomes != nullptr)
+        RETURN_IF_ERROR(launch(rlnc::refuse, (refused + 127) / 128, 128, 0, stream,
+                               lists.arrivals + accepted, refused, packets->outcomes));
+    if (accepted == 0)
         return GFK_STATUS_SUCCESS;
     if (!given) {
-        RETURN_IF_ERROR(launch(rlnc::write_headers, d->segment_count, 64, 0, stream, segments,
-                               arrivals, d->first, d->headers));
-        RETURN_IF_ERROR(gfk_rlnc_write_vectors(d->code, d->headers, d->accepted, d->raw,
-                                               d->pitch / d->symbol, stream));
+        RETURN_IF_ERROR(launch(rlnc::write_headers, d->sorted.segment_count, 64, 0, stream,
+                               lists.segments, lists.arrivals, d->first, device.headers));
+        RETURN_IF_ERROR(gfk_rlnc_write_vectors(d->code, device.headers, accepted, device.vectors,
+                                               shape.pitch / shape.symbol, stream));
     }
-    RETURN_IF_ERROR(rlnc::take_segments(d, job, segments, packets->outcomes, stream));
-    const size_t parts = bytes / rlnc::part_bytes + 1;
-    return launch(rlnc::move, (d->accepted * parts + rlnc::warps - 1) / rlnc::warps, rlnc::threads,
-                  0, stream, job, (unsigned)parts);
+    RETURN_IF_ERROR(rlnc::take_segments(d, job, lists.segments, packets->outcomes, stream));
+    const size_t parts = job.bytes / rlnc::part_bytes + 1;
+    return launch(rlnc::move, (accepted * parts + rlnc::warps - 1) / rlnc::warps, rlnc::threads, 0,
+                  stream, job, (unsigned)parts);
 }
 
 gfk_status gfk_rlnc_decode_on_device(gfk_rlnc_decoder_t d, const gfk_regions *sources,
                                      uint8_t *decoded, gfk_stream_t stream) {
-    for (size_t first = 0; first < d->generations; first += d->group) {
-        const size_t left = d->generations - first;
-        RETURN_IF_ERROR(gfk::rlnc::decode_group(d, first, left < d->group ? left : d->group,
-                                                *sources, decoded, stream));
+    const size_t all = d->shape.generations, group = d->shape.group;
+    for (size_t first = 0; first < all; first += group) {
+        const size_t count = all - first < group ? all - first : group;
+        RETURN_IF_ERROR(gfk::rlnc::decode_group(d, first, count, *sources, decoded, stream));
     }
     return GFK_STATUS_SUCCESS;
 }

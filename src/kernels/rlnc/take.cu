@@ -13,13 +13,9 @@ namespace {
 using matrix::Block;
 using matrix::Tile;
 
-#define GFK_RLNC_TAKE_KERNEL(kernel, width, most, least, cc_min, cc_max, shared, ...)              \
-    struct take_w##width##_##kernel : __VA_ARGS__ {                                                \
-        static_assert(T::w == width && most <= rows && most <= T::words * T::word_symbols,         \
-                      "the kernel does not take so much");                                         \
-        static constexpr size_t most_shared = (size_t)(shared) << 10;                              \
-    };
+#define GFK_KERNEL GFK_ELIMINATION_TYPE
 #include "shapes.def"
+#undef GFK_KERNEL
 
 template <class K>
 __global__ void __launch_bounds__(32 * K::warps, K::blocks)
@@ -31,7 +27,9 @@ __global__ void __launch_bounds__(32 * K::warps, K::blocks)
 
 template <class K>
 gfk_status launch_take(const TakeJob &job, size_t segments, gfk_stream_t stream) {
-    static_assert(matrix::shared_bytes<K>(K::warps) + sizeof(Round<K>) <= K::most_shared, "");
+    static_assert(matrix::shared_bytes<K>(K::warps) + sizeof(Round<K>) <= (size_t)K::info.shared_kib
+                                                                              << 10,
+                  "");
     const unsigned warps = (job.n + K::T::warp_rows - 1) / K::T::warp_rows;
     const gfk_status status = allow_shared(take<K>, matrix::shared_bytes<K>(K::warps));
     return status == GFK_STATUS_SUCCESS
@@ -39,16 +37,14 @@ gfk_status launch_take(const TakeJob &job, size_t segments, gfk_stream_t stream)
                : status;
 }
 
-gfk_status (*const launches[])(const TakeJob &, size_t, gfk_stream_t) = {
-#define GFK_RLNC_TAKE_KERNEL(kernel, w, ...) launch_take<take_w##w##_##kernel>,
-#include "shapes.def"
-};
+template <class K>
+constexpr Take *function_of = launch_take<K>;
 
 } // namespace
 
-gfk_status run_take(int kernel, const TakeJob &job, size_t segments, gfk_stream_t stream) {
-    return launches[kernel](job, segments, stream);
-}
+#define GFK_KERNEL(owner, kernel, ...)                                                             \
+    GFK_KERNEL_SYMBOL(owner, kernel, &function_of<owner##_##kernel>)
+#include "shapes.def"
 
 } // namespace rlnc
 } // namespace gfk

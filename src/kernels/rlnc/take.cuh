@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A block takes the packets of one generation. Its warps have the table in registers (exchange.cuh).
+/* A block takes the packets of one generation. The block's warps have the table in registers
+ * (exchange.cuh).
  *
  * The packets come in rounds of at most n. A round has these parts:
  * 1. A warp takes a packet's vector. The elements in the columns of pivots, times the rows of the
  *    table, are added to the other elements. If no other element is left the packet is dependent.
- * 2. The other packets, candidates, get the free slots in their order. The round ends before the first
- *    packet that finds no free slot.
- * 3. One exchange step for each candidate. A candidate that has no pivot depends on those before it, and
- *    its slot stays free. */
+ * 2. The other packets, candidates, get the free slots in their order. The round ends before the
+ *    first packet that finds no free slot.
+ * 3. Each candidate takes one exchange step. A candidate that has no pivot depends on those before
+ *    it, and its slot stays free.
+ * 4. The packets get their destinations and outcomes. */
 #pragma once
 
 #include "take.h"
@@ -20,24 +22,24 @@ namespace rlnc {
 
 using matrix::no_pivot;
 
-/* Of the packets of a round, before their outcomes. */
+/* The kinds of a round's packets, after part 1. */
 enum : uint8_t { zero_vector, dependent, candidate };
 
-/* In shared memory, because the steps leave no registers. */
+/* The state of a round is in shared memory, because the steps leave no registers. */
 template <class K>
 struct Round {
-    gfk_rlnc_record record; /* of the generation, after the rounds before */
+    gfk_rlnc_record record; /* the generation's record, before this round */
     gfk_rlnc_segment left;
     uint32_t taken, steps;
     uint16_t of_slot[K::rows];    /* the candidate that a free slot gets, or no_pivot */
-    uint16_t candidates[K::rows]; /* in their order */
+    uint16_t candidates[K::rows]; /* the candidates' packets, in their order */
     uint16_t stepped[K::rows];    /* slots that have steps, in their order */
-    uint16_t slots[K::rows];      /* of a packet; no_pivot: it is not innovative */
+    uint16_t slots[K::rows];      /* a packet's slot; no_pivot: it is not innovative */
     uint8_t kinds[K::rows];
     uint32_t counts[K::warps];
 };
 
-/* Part 1, of one packet, by a warp. `line`: where the reduced vector goes in shared memory. */
+/* A warp reduces one packet, and writes the reduced vector to `line` in shared memory. */
 template <class K>
 __device__ inline unsigned reduce(const TakeJob &job, const uint8_t *vector, const uint8_t *table,
                                   uint32_t rank, const matrix::Place<typename K::T> &place,
@@ -91,8 +93,8 @@ __device__ inline unsigned reduce(const TakeJob &job, const uint8_t *vector, con
     return __any_sync(0xffffffff, any) ? candidate : dependent;
 }
 
-/* Part 2: which candidates get which slots, and how many packets are decided in this round. Thread j has
- * packet j, and slot j. */
+/* Part 2 chooses the candidates' slots and the number of packets that this round decides. Thread j
+ * has packet j, and slot j. */
 template <class K>
 __device__ inline void give_slots(Round<K> &round, unsigned n, unsigned count, uint32_t columns) {
     const unsigned t = threadIdx.x;
@@ -115,7 +117,7 @@ __device__ inline void give_slots(Round<K> &round, unsigned n, unsigned count, u
     }
 }
 
-/* After part 3: what has become of the packets. Thread j has packet j. */
+/* Part 4 writes the outcomes and counts them. Thread j has packet j. */
 template <class K>
 __device__ inline void write_outcomes(const TakeJob &job, Round<K> &round) {
     const unsigned t = threadIdx.x, n = job.n;
@@ -128,27 +130,125 @@ __device__ inline void write_outcomes(const TakeJob &job, Round<K> &round) {
     const auto innovative = matrix::count_before(is_innovative, round.counts);
     const auto extra = matrix::count_before(is_dependent, round.counts);
     if (t < taken) {
-        gfk_rlnc_destination to = {GFK_MATRIX_DEPENDENT, GFK_RLNC_REFUSED};
-        if (is_innovative)
-            to = {left.generation * n + round.slots[t], GFK_RLNC_INNOVATIVE};
-        else if (is_dependent && extra.before < room)
-            to = {left.generation * job.spare + record.kept + extra.before, GFK_RLNC_DEPENDENT};
-        else if (is_dependent)
-            to.outcome = GFK_RLNC_DROPPED;
+        const gfk_rlnc_destination to =
+            gfk_rlnc_destination_of(is_innovative  ? GFK_RLNC_HAS_PIVOT
+                                    : is_dependent ? GFK_RLNC_NO_PIVOT
+                                                   : GFK_RLNC_ZERO_VECTOR,
+                                    {.slot = left.generation * n + round.slots[t],
+                                     .first_kept = left.generation * job.spare + record.kept,
+                                     .room = room,
+                                     .before = extra.before});
         job.destinations[left.begin + t] = to;
         if (job.outcomes != NULL)
             job.outcomes[job.arrivals[left.begin + t].source] = (uint8_t)to.outcome;
     }
     if (t != 0)
         return;
-    const uint32_t stay = extra.all < room ? extra.all : room;
-    record.rank += innovative.all;
-    record.kept += stay;
-    record.dropped += extra.all - stay;
-    record.refused += taken - innovative.all - extra.all;
+    gfk_rlnc_count(&record, {.innovative = innovative.all, .dependent = extra.all, .all = taken},
+                   room);
     round.record = record;
     round.left.begin += taken;
 }
+
+/* The parts of a round, as one thread sees them. */
+template <class K>
+struct Taker {
+    using T = typename K::T;
+    const TakeJob &job;
+    Round<K> &round;
+    const matrix::Place<T> &place;
+    unsigned n, thread, warp, warps;
+    unsigned first_row; /* the lane's first row */
+    uint32_t tables;    /* in shared memory; reduced vectors, and then the tables of steps */
+    uint32_t columns;   /* in shared memory: the pivot of each slot, 16 bits, or no_pivot */
+
+    /* The generation's first slot among those of all generations. */
+    __device__ __forceinline__ size_t first_slot() const {
+        return (size_t)round.left.generation * n;
+    }
+
+    /* Word v of the lane's words in a row of the table; NULL after the row's end. */
+    __device__ __forceinline__ uint32_t *word(unsigned row, int v) const {
+        const unsigned at = place.first_word + v;
+        uint8_t *const p = job.tables + (first_slot() + row) * job.pitch + 4 * at;
+        return 4 * at < n * T::symbol_bytes ? (uint32_t *)p : NULL;
+    }
+
+    /* Part 1: the warps reduce `count` packets. */
+    __device__ __forceinline__ void reduce_packets(const uint32_t (&unused)[T::spread],
+                                                   uint32_t count) const {
+        for (unsigned j = warp; j < count; j += warps) {
+            const uint32_t at = round.left.begin + j;
+            const unsigned kind = reduce<K>(
+                job, job.vectors + (job.given ? job.arrivals[at].source : at) * job.vector_pitch,
+                job.tables + first_slot() * job.pitch, round.record.rank, place, unused, columns,
+                tables + j * T::row_bytes);
+            if (thread % 32 == 0)
+                round.kinds[j] = (uint8_t)kind;
+        }
+    }
+
+    /* Loads the lane's rows: the reduced vector in a slot that a candidate gets, the table's row in
+     * another slot with a pivot, and zeros in a slot that stays free. */
+    __device__ __forceinline__ void load_rows(matrix::Exchange<T> &state) const {
+#pragma unroll
+        for (int k = 0; k < T::rows; k++) {
+            const unsigned row = first_row + k * T::subrows;
+            const uint32_t from = row < n ? round.of_slot[row] : (uint32_t)no_pivot;
+#pragma unroll
+            for (int v = 0; v < T::vector; v++)
+                state.m[k][v] = 0;
+            if (from != no_pivot)
+                load_shared(tables + from * T::row_bytes + 4 * place.first_word, state.m[k]);
+            else if (row < n && load_shared_symbol<16>(columns + 2 * row) != no_pivot)
+#pragma unroll
+                for (int v = 0; v < T::vector; v++)
+                    if (const uint32_t *const p = word(row, v))
+                        state.m[k][v] = *p;
+        }
+    }
+
+    /* Part 3: one exchange step for each slot that a candidate gets. */
+    __device__ __forceinline__ void exchange(matrix::Exchange<T> &state,
+                                             const matrix::WarpInverse<T::w> &inverse) const {
+        const unsigned steps = round.steps;
+        for (unsigned step = 0; step < steps; step++) {
+            const unsigned r = round.stepped[step];
+            const bool owner = r / T::warp_rows == warp;
+            const uint32_t at = tables + step % K::buffers * T::table_bytes;
+            if (owner)
+                state.prepare(r, place, inverse, 1, n, columns, at);
+            __syncthreads();
+            state.update(r, owner, place, n, columns, at);
+            if constexpr (K::buffers == 1)
+                __syncthreads();
+        }
+    }
+
+    /* Stores the lane's rows that have pivots. */
+    __device__ __forceinline__ void store_rows(const matrix::Exchange<T> &state) const {
+#pragma unroll
+        for (int k = 0; k < T::rows; k++) {
+            const unsigned row = first_row + k * T::subrows;
+            if (row < n && load_shared_symbol<16>(columns + 2 * row) != no_pivot)
+#pragma unroll
+                for (int v = 0; v < T::vector; v++)
+                    if (uint32_t *const p = word(row, v))
+                        *p = state.m[k][v];
+        }
+    }
+
+    /* Stores the pivots that the steps have found. Thread j has slot j. */
+    __device__ __forceinline__ void store_pivots() const {
+        const uint32_t c =
+            thread < n ? load_shared_symbol<16>(columns + 2 * thread) : (uint32_t)no_pivot;
+        if (c != no_pivot && round.of_slot[thread] != no_pivot) {
+            round.slots[round.of_slot[thread]] = (uint16_t)thread;
+            job.pivots[first_slot() + thread] = c;
+            job.used[first_slot() + c] = 1;
+        }
+    }
+};
 
 template <class K>
 __device__ void take_packets(const TakeJob &job, Round<K> &round, uint8_t *memory) {
@@ -161,13 +261,16 @@ __device__ void take_packets(const TakeJob &job, Round<K> &round, uint8_t *memor
     const matrix::Place<T> place(t % 32, layout);
     matrix::Exchange<T> state(job.polynomial, place, n);
     const matrix::WarpInverse<T::w> inverse(job.inverter, job.polynomial);
-    const unsigned first_row = warp * T::warp_rows + place.sub;
-    const auto generation = [&] { return (size_t)round.left.generation * n; };
-    const auto word = [&](unsigned row, int v) -> uint32_t * {
-        const unsigned at = place.first_word + v;
-        uint8_t *const p = job.tables + (generation() + row) * job.pitch + 4 * at;
-        return 4 * at < n * T::symbol_bytes ? (uint32_t *)p : NULL;
-    };
+    const Taker<K> taker = {.job = job,
+                            .round = round,
+                            .place = place,
+                            .n = n,
+                            .thread = t,
+                            .warp = warp,
+                            .warps = warps,
+                            .first_row = warp * T::warp_rows + place.sub,
+                            .tables = tables,
+                            .columns = columns};
 
     if (t == 0) {
         round.left = job.segments[blockIdx.x];
@@ -175,7 +278,7 @@ __device__ void take_packets(const TakeJob &job, Round<K> &round, uint8_t *memor
     }
     __syncthreads();
     if (t < n) /* GFK_MATRIX_DEPENDENT becomes no_pivot */
-        store_shared_u16(columns + 2 * t, job.pivots[generation() + t]);
+        store_shared_u16(columns + 2 * t, job.pivots[taker.first_slot() + t]);
     __syncthreads();
     if (round.record.rank != 0)
         for (unsigned r = 0; r < n; r++)
@@ -183,63 +286,17 @@ __device__ void take_packets(const TakeJob &job, Round<K> &round, uint8_t *memor
 
     while (round.left.begin != round.left.end) {
         const uint32_t all = round.left.end - round.left.begin, count = all < n ? all : n;
-        for (unsigned j = warp; j < count; j += warps) {
-            const uint32_t at = round.left.begin + j;
-            const unsigned kind = reduce<K>(
-                job, job.vectors + (job.given ? job.arrivals[at].source : at) * job.vector_pitch,
-                job.tables + generation() * job.pitch, round.record.rank, place, state.unused,
-                columns, tables + j * T::row_bytes);
-            if (t % 32 == 0)
-                round.kinds[j] = (uint8_t)kind;
-        }
+        taker.reduce_packets(state.unused, count);
         __syncthreads();
         give_slots(round, n, count, columns);
         __syncthreads();
         if (round.steps != 0) {
-#pragma unroll
-            for (int k = 0; k < T::rows; k++) {
-                const unsigned row = first_row + k * T::subrows;
-                const uint32_t from = row < n ? round.of_slot[row] : (uint32_t)no_pivot;
-#pragma unroll
-                for (int v = 0; v < T::vector; v++)
-                    state.m[k][v] = 0;
-                if (from != no_pivot)
-                    load_shared(tables + from * T::row_bytes + 4 * place.first_word, state.m[k]);
-                else if (row < n && load_shared_symbol<16>(columns + 2 * row) != no_pivot)
-#pragma unroll
-                    for (int v = 0; v < T::vector; v++)
-                        if (const uint32_t *const p = word(row, v))
-                            state.m[k][v] = *p;
-            }
+            taker.load_rows(state);
             __syncthreads();
-            const unsigned steps = round.steps;
-            for (unsigned step = 0; step < steps; step++) {
-                const unsigned r = round.stepped[step];
-                const bool owner = r / T::warp_rows == warp;
-                const uint32_t at = tables + step % K::buffers * T::table_bytes;
-                if (owner)
-                    state.prepare(r, place, inverse, 1, n, columns, at);
-                __syncthreads();
-                state.update(r, owner, place, n, columns, at);
-                if constexpr (K::buffers == 1)
-                    __syncthreads();
-            }
+            taker.exchange(state, inverse);
             __syncthreads();
-#pragma unroll
-            for (int k = 0; k < T::rows; k++) {
-                const unsigned row = first_row + k * T::subrows;
-                if (row < n && load_shared_symbol<16>(columns + 2 * row) != no_pivot)
-#pragma unroll
-                    for (int v = 0; v < T::vector; v++)
-                        if (uint32_t *const p = word(row, v))
-                            *p = state.m[k][v];
-            }
-            const uint32_t c = t < n ? load_shared_symbol<16>(columns + 2 * t) : (uint32_t)no_pivot;
-            if (c != no_pivot && round.of_slot[t] != no_pivot) {
-                round.slots[round.of_slot[t]] = (uint16_t)t;
-                job.pivots[generation() + t] = c;
-                job.used[generation() + c] = 1;
-            }
+            taker.store_rows(state);
+            taker.store_pivots();
         }
         __syncthreads();
         write_outcomes(job, round);
@@ -247,8 +304,7 @@ __device__ void take_packets(const TakeJob &job, Round<K> &round, uint8_t *memor
     }
     if (t == 0) {
         gfk_rlnc_record record = round.record;
-        if (record.rank == n && record.status == GFK_STATUS_SINGULAR)
-            record.status = GFK_STATUS_SUCCESS;
+        gfk_rlnc_note_rank(&record, n);
         job.records[round.left.generation] = record;
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernels that take packets are given. */
+/* The arguments of the kernels that take packets. */
 #pragma once
 
 #include "host/rlnc/decoder.h"
@@ -24,8 +24,8 @@ struct TakeJob {
     gfk_inverter inverter;
 };
 
-/* take.cu */
-gfk_status run_take(int kernel, const TakeJob &job, size_t segments, gfk_stream_t stream);
+/* The symbols of shapes.def, in take.cu, point to functions of this type. */
+using Take = gfk_status(const TakeJob &job, size_t segments, gfk_stream_t stream);
 
 } // namespace rlnc
 } // namespace gfk

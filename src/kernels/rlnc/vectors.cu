@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Coding vectors on a device. src/host/rlnc/vectors.h has the functions that host and device share.
- */
+/* Coding vectors on a device. host/rlnc/vectors.h has the functions that host and device share. */
 #include "host/rlnc/vectors.h"
 #include "kernels/common/launch.cuh"
 #include "kernels/common/vector_io.cuh"

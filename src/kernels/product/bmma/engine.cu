@@ -17,7 +17,7 @@ namespace {
 /* A kernel of a plan. */
 struct Entry {
     const Kernel *kernel;
-    const gfk_engine_kernel_info *info;
+    const gfk_compiled_kernel_info *info;
     uint64_t from; /* vectors of a region, at least */
     size_t table;  /* where its matrix operand begins, in words */
 };
@@ -31,8 +31,7 @@ struct Plan {
 
 /* Does an entry take whatever another one would? */
 bool covers(const Entry &a, const Entry &b) {
-    const unsigned limits =
-        GFK_ENGINE_KERNEL_ALIGNED | GFK_ENGINE_KERNEL_SETS | GFK_ENGINE_KERNEL_READS;
+    const unsigned limits = GFK_KERNEL_ALIGNED | GFK_KERNEL_SETS | GFK_KERNEL_READS;
     return (a.info->labels & ~b.info->labels & limits) == 0 && a.from <= b.from;
 }
 
@@ -58,22 +57,20 @@ void add(Plan &plan, const gfk_product_info &product, Entry entry) {
 
 /* The plan of a product on a device of compute capability cc. named: the only kernel; NULL: of all that take
  * the shape. */
-Plan make_plan(const gfk_product_info &product, const gfk_engine_kernel_info *named, int processors,
-               int cc) {
+Plan make_plan(const gfk_product_info &product, const gfk_compiled_kernel_info *named,
+               int processors, int cc) {
     constexpr uint64_t is_long = 400; /* vectors of a region for each multiprocessor */
     Plan plan = {};
-    size_t count, before;
-    const gfk_engine_kernel_info *rows = gfk_engine_kernels(product.engine, &count);
-    const gfk_engine_kernel_info *first = gfk_engine_kernels(gfk_engine_find("bmma_w8"), &before);
+    size_t count;
+    const gfk_kernel_row *rows = gfk_rows_of(product.engine->id, &count);
     for (size_t i = 0; i < count; i++) {
-        const size_t row = (size_t)(&rows[i] - first);
-        const Kernel &kernel = wgmma_kernels[row].run ? wgmma_kernels[row] : mma_kernels[row];
-        if (kernel.run == NULL || (named != NULL && named != &rows[i]) ||
-            (rows[i].cc_min != 0 && cc != (int)rows[i].cc_min) ||
-            !gfk_engine_kernel_takes(&rows[i], product.cols, product.rows))
+        const gfk_compiled_kernel_info &info = rows[i].info;
+        if (!gfk_row_is_built(&rows[i]) || (named != NULL && named != &info) ||
+            !gfk_within(info.cc, (size_t)cc) || !gfk_row_takes(&info, product.cols, product.rows))
             continue;
+        const Kernel &kernel = symbol_of<Kernel>(&rows[i]);
         const bool wants_long = kernel.long_regions && named == NULL;
-        add(plan, product, {&kernel, &rows[i], wants_long ? is_long * processors : 0, 0});
+        add(plan, product, {&kernel, &info, wants_long ? is_long * processors : 0, 0});
     }
     plan.coefficients = plan.words;
     plan.words += product.rows * product.cols;
@@ -95,7 +92,7 @@ gfk_status accepts(gfk_product_info *info, const char **reason) {
     const Plan plan = make_plan(*info, info->kernel, 1, cc);
     info->table_bytes = 4 * (uint64_t)plan.words;
     for (unsigned i = 0; i < plan.count; i++)
-        if (info->kernel != NULL || !(plan.entries[i].info->labels & GFK_ENGINE_KERNEL_READS)) {
+        if (info->kernel != NULL || !(plan.entries[i].info->labels & GFK_KERNEL_READS)) {
             info->kernel = plan.entries[i].info;
             return GFK_STATUS_SUCCESS;
         }
@@ -155,9 +152,8 @@ gfk_status run(const gfk_product_call *call) {
     const Plan &plan = *(const Plan *)call->product->state;
     uint32_t *tables = (uint32_t *)call->product->tables;
     const Vectors vectors = vectors_of(call);
-    const unsigned refused =
-        (reads_outputs(call) ? GFK_ENGINE_KERNEL_SETS : GFK_ENGINE_KERNEL_READS) |
-        (vectors.aligned ? 0 : GFK_ENGINE_KERNEL_ALIGNED);
+    const unsigned refused = (reads_outputs(call) ? GFK_KERNEL_SETS : GFK_KERNEL_READS) |
+                             (vectors.aligned ? 0 : GFK_KERNEL_ALIGNED);
     for (unsigned i = 0; i < plan.count; i++) {
         const Entry &e = plan.entries[i];
         if (vectors.count < e.from || (e.info->labels & refused))

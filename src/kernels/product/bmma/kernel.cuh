@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host knows of a compiled BMMA kernel: the other half of a row of shapes.def. */
+/* What the host knows of a compiled BMMA kernel: what the symbol of a row of shapes.def points to. */
 #pragma once
 
 #include "kernels/product/extent.cuh"
@@ -32,22 +32,14 @@ struct Kernel {
     unsigned most_ones = 0;
 };
 
-/* The rows of shapes.def by the files that compile them. A kernel of another file, or of none in
- * this build, has no `run`. */
-extern const Kernel mma_kernels[], wgmma_kernels[];
-
-/* Each of these files defines kernel_of for the policies that it compiles. */
+/* Each file with kernels defines kernel_of for the policies that it compiles, and by CUDA_ROW or WGMMA_ROW the
+ * symbols of their rows. */
 template <class K>
 constexpr Kernel kernel_of();
+template <class K>
+constexpr Kernel symbol_for = kernel_of<K>();
 
-/* The row of policy K in the list of a file. */
-template <Fragment Instruction, class K>
-constexpr Kernel row_of() {
-    if constexpr (K::fragment == Instruction)
-        return kernel_of<K>();
-    else
-        return {};
-}
+#define GFK_KERNEL(owner, kernel, w, BUILD, ...) BUILD##_ROW(owner, kernel)
 
 } // namespace bmma
 } // namespace gfk

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels on mma.sync: their launches, and the list of what the host knows. */
+/* The kernels on mma.sync: their launches, and the symbols of their rows. */
 #include "mainloop_streamed.cuh"
 
 namespace gfk {
@@ -45,10 +45,9 @@ constexpr Kernel kernel_of() {
     return {false, matrix_words<T>, build_matrix<T>, NULL, run_streamed<K>, NULL};
 }
 
+#define CUDA_ROW(owner, kernel) GFK_KERNEL_SYMBOL(owner, kernel, &symbol_for<owner##_##kernel>)
+#define WGMMA_ROW(owner, kernel)
+#include "shapes.def"
+
 } // namespace bmma
 } // namespace gfk
-
-const gfk::bmma::Kernel gfk::bmma::mma_kernels[] = {
-#define GFK_ENGINE_KERNEL(engine, kernel, ...) row_of<Fragment::mma_sync, engine##_##kernel>(),
-#include "shapes.def"
-};

@@ -6,24 +6,21 @@
 
 #include "fragment_ring.h"
 #include "fragment_wgmma_w8.h"
-#include <gfk/product.h>
+#include "kernels/list.h"
 
 namespace gfk {
 namespace bmma {
-
-enum class Fragment { mma_sync, wgmma };
 
 /* Instructions of a warp, for any number of inputs and outputs. Tiles: that a warp takes, for each
  * matrix operand that it loads. Blocks: per multiprocessor, which the registers must allow. */
 template <class Layout_, int Tiles, int Threads, int Blocks, bool Aligned>
 struct Streamed {
     using T = Layout_;
-    static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr bool reads = true, aligned = Aligned;
     static constexpr int tiles = Tiles, threads = Threads, blocks = Blocks;
     /* Output words at a time: enough chains that their MMAs need not wait for each other. */
     static constexpr int abreast = T::words > 1 && T::steps > 2 ? 2 : 1;
-    static constexpr size_t inputs = 0, outputs = 0;
+    static constexpr size_t inputs = 0;
 };
 
 /* w = 8, instructions of a warpgroup, for up to 256 inputs. Reads: outputs are read, to be added to or
@@ -31,10 +28,9 @@ struct Streamed {
 template <int Steps, int Words, int Warpgroups, bool Reads = false>
 struct WgmmaW8 {
     using T = WgmmaLayoutW8<Steps, Words>;
-    static constexpr Fragment fragment = Fragment::wgmma;
     static constexpr bool ring = false, reads = Reads;
     static constexpr int warpgroups = Warpgroups, threads = 128 * Warpgroups;
-    static constexpr size_t inputs = T::inputs, outputs = 0;
+    static constexpr size_t inputs = T::inputs;
 };
 
 /* Instructions of a warpgroup, and a warp that fills a ring of stages; up to 40 inputs. A launch has at
@@ -42,7 +38,6 @@ struct WgmmaW8 {
 template <class Layout_, int Warpgroups, bool Reads>
 struct Ring {
     using T = Layout_;
-    static constexpr Fragment fragment = Fragment::wgmma;
     static constexpr bool ring = true, reads = Reads;
     static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 4);
     /* Of a thread: at first, then of the warpgroup that copies, and of the others. */
@@ -57,7 +52,7 @@ struct Ring {
     static constexpr uint32_t launch_outputs = 16;
     /* What a stage has of an input. The lanes of a load are in different banks. */
     static constexpr unsigned tile_bytes = warps * T::warp_bytes, tile_gap = 128 / T::lanes;
-    static constexpr size_t inputs = T::inputs, outputs = 0;
+    static constexpr size_t inputs = T::inputs;
 };
 
 /* A kernel for matrices whose columns have few ones: T::LightLayout. */
@@ -67,15 +62,16 @@ struct Light : K {
 };
 
 /* The tokens. */
-#define GFK_ENGINE_KERNEL(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs,        \
-                          labels, cc_min, cc_max, ...)                                             \
-    struct engine##_##kernel : __VA_ARGS__ {                                                       \
-        static_assert(max_inputs <= __VA_ARGS__::inputs && max_outputs <= __VA_ARGS__::outputs &&  \
-                          __VA_ARGS__::reads == !((labels) & GFK_ENGINE_KERNEL_SETS),              \
+#define GFK_KERNEL(owner, kernel, w, BUILD, fields, ...)                                           \
+    struct owner##_##kernel : __VA_ARGS__ {                                                        \
+        static constexpr gfk_compiled_kernel_info info =                                           \
+            GFK_KERNEL_INFO(owner, kernel, w, fields);                                             \
+        static_assert(info.inputs.max <= inputs && info.outputs.max == 0 &&                        \
+                          reads == !(info.labels & GFK_KERNEL_SETS),                               \
                       "the kernel does not take so much");                                         \
     };
 #include "shapes.def"
-#undef GFK_ENGINE_KERNEL
+#undef GFK_KERNEL
 
 } // namespace bmma
 } // namespace gfk

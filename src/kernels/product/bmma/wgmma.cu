@@ -111,19 +111,18 @@ constexpr Kernel kernel_of() {
         return ring_kernel<K>(nullptr);
 }
 
+#define WGMMA_ROW(owner, kernel) GFK_KERNEL_SYMBOL(owner, kernel, &symbol_for<owner##_##kernel>)
+
 } // namespace bmma
 } // namespace gfk
 
-const gfk::bmma::Kernel gfk::bmma::wgmma_kernels[] = {
-#define GFK_ENGINE_KERNEL(engine, kernel, ...) row_of<Fragment::wgmma, engine##_##kernel>(),
-#include "shapes.def"
-};
-
 #else
-
-const gfk::bmma::Kernel gfk::bmma::wgmma_kernels[] = {
-#define GFK_ENGINE_KERNEL(...) {},
-#include "shapes.def"
-};
-
+#define WGMMA_ROW(owner, kernel) GFK_KERNEL_SYMBOL(owner, kernel, NULL)
 #endif
+
+#define CUDA_ROW(owner, kernel)
+namespace gfk {
+namespace bmma {
+#include "shapes.def"
+} // namespace bmma
+} // namespace gfk

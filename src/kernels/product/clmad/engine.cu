@@ -17,15 +17,15 @@ using namespace gfk::clmad_engine;
 
 namespace {
 
-constexpr unsigned aligned = GFK_ENGINE_KERNEL_ALIGNED, is_short = GFK_ENGINE_KERNEL_SHORT;
-constexpr unsigned sets = GFK_ENGINE_KERNEL_SETS;
+constexpr unsigned aligned = GFK_KERNEL_ALIGNED, is_short = GFK_KERNEL_SHORT;
+constexpr unsigned sets = GFK_KERNEL_SETS;
 
 /* What one launch computes: outputs [row, row + rows) from inputs [col, col + cols). */
 struct Part {
     size_t row, rows, col, cols;
 };
 
-/* A row of shapes.def on the host: what a launch holds, and the launch. */
+/* What the symbol of a row points to: what a launch holds, and the launch. */
 struct Compiled {
     unsigned panel_outputs, inputs, outputs, coefficients;
     gfk_status (*start)(const gfk_product_call *call, const Vectors &vectors, const Part &part);
@@ -123,7 +123,7 @@ gfk_status start_short(const gfk_product_call *call, const Vectors &vectors, con
 }
 
 template <class K, unsigned Labels>
-constexpr Compiled compiled() {
+constexpr Compiled compile() {
     if constexpr ((Labels & is_short) != 0) {
         return {K::outputs, K::inputs, K::panels * K::outputs, K::inputs * K::panels * K::outputs,
                 start_short<K>};
@@ -133,31 +133,20 @@ constexpr Compiled compiled() {
                 K::wide ? UINT_MAX : K::Room::coefficients, start<K>};
     }
 }
-
-const Compiled kernels[] = {
-#define GFK_ENGINE_KERNEL(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs,        \
-                          labels, cc_min, cc_max, ...)                                             \
-    compiled<__VA_ARGS__, labels>(),
-#include "shapes.def"
-#undef GFK_ENGINE_KERNEL
-};
-
-const gfk_engine_kernel_info *first_row() {
-    size_t count;
-    return gfk_engine_kernels(gfk_engine_find("clmad_w8"), &count);
-}
+template <class K, unsigned Labels>
+constexpr Compiled compiled = compile<K, Labels>();
 
 /* The first row with these labels that takes the shape; with `whole`, the first one whose launch also
  * holds the coefficients of all inputs. The last row takes any shape. */
-const gfk_engine_kernel_info *find(const gfk_product_info &info, unsigned labels, bool whole) {
+const gfk_compiled_kernel_info *find(const gfk_product_info &info, unsigned labels, bool whole) {
     size_t count;
-    const gfk_engine_kernel_info *rows = gfk_engine_kernels(info.engine, &count);
+    const gfk_kernel_row *rows = gfk_rows_of(info.engine->id, &count);
     for (size_t i = 0; i < count; i++) {
-        const Compiled &kernel = kernels[&rows[i] - first_row()];
-        if ((rows[i].labels & (aligned | is_short)) == labels &&
-            gfk_engine_kernel_takes(&rows[i], info.cols, info.rows) &&
+        const Compiled &kernel = symbol_of<Compiled>(&rows[i]);
+        if ((rows[i].info.labels & (aligned | is_short)) == labels &&
+            gfk_row_takes(&rows[i].info, info.cols, info.rows) &&
             (!whole || info.cols * kernel.panel_outputs <= kernel.coefficients))
-            return &rows[i];
+            return &rows[i].info;
     }
     return NULL;
 }
@@ -176,9 +165,9 @@ bool has_ends(const Vectors &vectors) {
 
 /* The row for a call's regions; NULL: the kernel that the descriptor names does not take them. A check
  * has no sums in its outputs, so one launch must take all inputs. */
-const gfk_engine_kernel_info *choose(const gfk_product_call *call, const Vectors &vectors) {
+const gfk_compiled_kernel_info *choose(const gfk_product_call *call, const Vectors &vectors) {
     const gfk_product_t product = call->product;
-    const gfk_engine_kernel_info *row = product->named;
+    const gfk_compiled_kernel_info *row = product->named;
     const bool check = call->mismatch_map != NULL, reads = reads_outputs(call);
     if (row != NULL)
         return (vectors.aligned || !(row->labels & aligned)) && !(reads && row->labels & sets)
@@ -225,9 +214,9 @@ gfk_status create(gfk_product_t product, const gfk_product_desc *) {
 }
 
 gfk_status run_row(const gfk_product_call *call, const Vectors &vectors,
-                   const gfk_engine_kernel_info *row) {
+                   const gfk_compiled_kernel_info *row) {
     const gfk_product_info &info = call->product->info;
-    const Compiled &kernel = kernels[row - first_row()];
+    const Compiled &kernel = symbol_of<Compiled>(row);
     const Part most = largest_part(kernel, info, call->mismatch_map != NULL);
     if (call->mismatch_map != NULL && most.cols < info.cols)
         return GFK_STATUS_NOT_SUPPORTED;
@@ -244,7 +233,7 @@ gfk_status run_row(const gfk_product_call *call, const Vectors &vectors,
 
 gfk_status run(const gfk_product_call *call) {
     const Vectors vectors = vectors_of(call);
-    const gfk_engine_kernel_info *row = choose(call, vectors);
+    const gfk_compiled_kernel_info *row = choose(call, vectors);
     if (row == NULL)
         return GFK_STATUS_NOT_SUPPORTED;
     /* A short kernel that the descriptor names leaves the ends to a kernel for long regions. */
@@ -257,6 +246,17 @@ gfk_status run(const gfk_product_call *call) {
 }
 
 } // namespace
+
+namespace gfk {
+namespace clmad_engine {
+#define GFK_KERNEL(owner, kernel, w, BUILD, fields, ...)                                           \
+    GFK_KERNEL_SYMBOL(                                                                             \
+        owner, kernel,                                                                             \
+        (&compiled<__VA_ARGS__,                                                                    \
+                   gfk_compiled_kernel_info GFK_KERNEL_INFO(owner, kernel, w, fields).labels>))
+#include "shapes.def"
+} // namespace clmad_engine
+} // namespace gfk
 
 #define ENGINE(id)                                                                                 \
     extern "C" gfk_status gfk_##id##_accepts(gfk_product_info *info, const char **reason) {        \

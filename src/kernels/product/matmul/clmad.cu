@@ -90,11 +90,15 @@ gfk_status run(const gfk_matmul_call *call) {
     return status;
 }
 
+template <int W>
+constexpr Run *function_of = run<W>;
+
 } // namespace
 
-Run *clmad_of(unsigned w) {
-    return w == 8 ? run<8> : w == 16 ? run<16> : run<32>;
-}
+#define WGMMA_ROW(...)
+#define CLMAD_ROW(owner, kernel, w) GFK_KERNEL_SYMBOL(owner, kernel, &function_of<w>)
+#define GFK_KERNEL(owner, kernel, w, BUILD, ...) BUILD##_ROW(owner, kernel, w)
+#include "shapes.def"
 
 } // namespace matmul
 } // namespace gfk

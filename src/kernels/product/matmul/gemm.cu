@@ -464,16 +464,21 @@ gfk_status gfk::matmul::gemm(const GemmJob &job, int processors, gfk_stream_t st
 #endif
 }
 
-bool gfk::matmul::has_wgmma() {
 #ifdef GFK_HAVE_WGMMA
-    return true;
+#define WGMMA_SYMBOL(w, levels) (&function_of<w, levels>)
 #else
-    return false;
+#define WGMMA_SYMBOL(w, levels) NULL
 #endif
-}
-
-#define WGMMA(w, levels)                                                                           \
-    template gfk_status gfk::matmul::gemm<w, levels>(const GemmJob &, int, gfk_stream_t);
-#define CLMAD(w, levels)
-#define GFK_MATMUL_KERNEL(kernel, FAMILY, w, levels, ...) FAMILY(w, levels)
+#define WGMMA_ROW(owner, kernel, w, levels)                                                        \
+    template gfk_status gemm<w, levels>(const GemmJob &, int, gfk_stream_t);                       \
+    GFK_KERNEL_SYMBOL(owner, kernel, WGMMA_SYMBOL(w, levels))
+#define CLMAD_ROW(...)
+#define GFK_KERNEL(owner, kernel, w, BUILD, fields, ...)                                           \
+    BUILD##_ROW(owner, kernel, w, (gfk_matmul_numbers{__VA_ARGS__}.levels))
+namespace gfk {
+namespace matmul {
+template <int W, int LEVELS>
+constexpr Run *function_of = run_wgmma<W, LEVELS>;
 #include "shapes.def"
+} // namespace matmul
+} // namespace gfk

@@ -128,8 +128,10 @@ gfk_status write_symbols(const gfk_matmul_call *call, size_t first, size_t tiles
     return GFK_STATUS_SUCCESS;
 }
 
+} // namespace
+
 template <int W, int LEVELS>
-gfk_status run(const gfk_matmul_call *call) {
+gfk_status run_wgmma(const gfk_matmul_call *call) {
     using T = Tile<W, LEVELS>;
     const gfk_matmul_plan &plan = call->plan;
     uint8_t *matrix = call->workspace + plan.data_space;
@@ -174,26 +176,15 @@ gfk_status run(const gfk_matmul_call *call) {
     return GFK_STATUS_SUCCESS;
 }
 
-Run *run_of(const gfk_matmul_kernel *kernel) {
-#define WGMMA(w, levels) run<w, levels>
-#define CLMAD(w, levels) NULL
-    static Run *const on_wgmma[] = {
-#define GFK_MATMUL_KERNEL(kernel, FAMILY, w, levels, ...) FAMILY(w, levels),
+#define CLMAD_ROW(...)
+#define WGMMA_ROW(...) template gfk_status run_wgmma<__VA_ARGS__>(const gfk_matmul_call *);
+#define GFK_KERNEL(owner, kernel, w, BUILD, fields, ...)                                           \
+    BUILD##_ROW(w, gfk_matmul_numbers{__VA_ARGS__}.levels)
 #include "shapes.def"
-    };
-    return kernel->family == GFK_MATMUL_CLMAD ? clmad_of(kernel->w)
-           : has_wgmma()                      ? on_wgmma[kernel - gfk_matmul_kernels]
-                                              : NULL;
-}
 
-} // namespace
 } // namespace matmul
 } // namespace gfk
 
-extern "C" bool gfk_matmul_is_built(const gfk_matmul_kernel *kernel) {
-    return gfk::matmul::run_of(kernel) != NULL;
-}
-
 extern "C" gfk_status gfk_matmul_run(const gfk_matmul_call *call) {
-    return gfk::matmul::run_of(call->plan.kernel)(call);
+    return gfk::symbol_of<gfk::matmul::Run *>(call->plan.kernel)(call);
 }

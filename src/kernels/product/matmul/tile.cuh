@@ -186,12 +186,11 @@ struct GemmJob {
  * call. */
 template <int W, int LEVELS>
 gfk_status gemm(const GemmJob &job, int processors, gfk_stream_t stream);
-/* Has this build gemm's code? */
-bool has_wgmma();
-
-/* clmad.cu: a call with a kernel on the carry-less multiply-add of this width; NULL: not in this build. */
+/* What the symbol of a row points to. */
 using Run = gfk_status(const gfk_matmul_call *call);
-Run *clmad_of(unsigned w);
+/* matmul.cu: a call with the kernel that `gemm` launches. */
+template <int W, int LEVELS>
+gfk_status run_wgmma(const gfk_matmul_call *call);
 
 } // namespace matmul
 } // namespace gfk

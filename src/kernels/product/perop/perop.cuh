@@ -202,21 +202,6 @@ void fill_entries(Entry *entry, const uint32_t *basis, unsigned bits) {
     }
 }
 
-/* Bits of a kernel's place among its engine's rows (shapes.def). An Op with fewer than 16 bytes
- * per thread has two kernels, for all alignments. */
-constexpr unsigned PEROP_IS_MANY = 1, PEROP_IS_UNALIGNED = 2;
-
-template <class Op>
-gfk_status perop_accepts(gfk_product_info *info) {
-    const uint64_t count = (uint64_t)info->rows * info->cols, most = UINT64_MAX / 8 / Op::words;
-    info->table_bytes = count < most ? 4 * (Op::field_words + Op::words * count) : UINT64_MAX;
-    size_t kernels;
-    const gfk_engine_kernel_info *first = gfk_engine_kernels(info->engine, &kernels);
-    if (info->kernel == NULL && first != NULL) /* given by an array of addresses */
-        info->kernel = first + (info->rows + info->cols > PEROP_FEW ? PEROP_IS_MANY : 0);
-    return GFK_STATUS_SUCCESS;
-}
-
 /* Derives the coefficients' data in pieces, so that a staging buffer of about a MiB is enough. */
 template <class Op>
 gfk_status upload_coefficients(gfk_product_t product, const uint32_t *field_tables, uint32_t *piece,
@@ -338,34 +323,38 @@ gfk_status launch_kernel(const gfk_product_call *call, const Vectors &vectors,
                   call->stream, p);
 }
 
+/* A compiled kernel on the host: what the symbol of a row points to. An Op with fewer than 16 bytes per
+ * thread has the same code for aligned regions and for others. */
+struct PeropKernel {
+    bool aligned;
+    size_t pointers; /* that a launch's parameters hold */
+    gfk_status (*start)(const gfk_product_call *call, const Vectors &vectors,
+                        const Submatrix &part);
+};
+template <class Op, bool Aligned, int POINTERS>
+constexpr PeropKernel perop_kernel = {Aligned, POINTERS,
+                                      launch_kernel<Op, Aligned && Op::bytes == 16, POINTERS>};
+
+/* The smallest kernel of an Op for so many pointers; an engine of tests and papers has no rows to name it. */
 template <class Op>
-gfk_status launch_row(unsigned kernel, const gfk_product_call *call, const Vectors &vectors,
-                      const Submatrix &part) {
-    const bool many = kernel & PEROP_IS_MANY;
-    if constexpr (Op::bytes == 16) {
-        if (!(kernel & PEROP_IS_UNALIGNED))
-            return many ? launch_kernel<Op, true, PEROP_MANY>(call, vectors, part)
-                        : launch_kernel<Op, true, PEROP_FEW>(call, vectors, part);
-    }
-    return many ? launch_kernel<Op, false, PEROP_MANY>(call, vectors, part)
-                : launch_kernel<Op, false, PEROP_FEW>(call, vectors, part);
+const PeropKernel *find_kernel(bool aligned, size_t pointers) {
+    return pointers > PEROP_FEW ? aligned ? &perop_kernel<Op, true, PEROP_MANY>
+                                          : &perop_kernel<Op, false, PEROP_MANY>
+           : aligned ? &perop_kernel<Op, true, PEROP_FEW>
+                                : &perop_kernel<Op, false, PEROP_FEW>;
 }
 
-/* The smallest kernel that takes the part, or the named one if it takes the part too. */
-inline gfk_status choose_kernel(const gfk_product_call *call, bool aligned, const Submatrix &part,
-                                unsigned *kernel) {
-    const gfk_product_t product = call->product;
-    const size_t pointers =
-        (call->in->pointers ? part.cols : 0) + (call->out->pointers ? part.rows : 0);
-    *kernel = (pointers > PEROP_FEW ? PEROP_IS_MANY : 0) | (aligned ? 0 : PEROP_IS_UNALIGNED);
-    if (product->named == NULL)
-        return GFK_STATUS_SUCCESS;
-    size_t count;
-    const unsigned named =
-        (unsigned)(product->named - gfk_engine_kernels(product->info.engine, &count));
-    const bool takes = (named & *kernel) == *kernel;
-    *kernel = named;
-    return takes ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
+template <class Op>
+gfk_status perop_accepts(gfk_product_info *info) {
+    const uint64_t count = (uint64_t)info->rows * info->cols, most = UINT64_MAX / 8 / Op::words;
+    info->table_bytes = count < most ? 4 * (Op::field_words + Op::words * count) : UINT64_MAX;
+    size_t kernels;
+    const gfk_kernel_row *rows = gfk_rows_of(info->engine->id, &kernels);
+    const PeropKernel *kernel = find_kernel<Op>(true, info->rows + info->cols); /* addresses */
+    for (size_t i = 0; i < kernels && info->kernel == NULL; i++)
+        if (*rows[i].symbol == kernel)
+            info->kernel = &rows[i].info;
+    return GFK_STATUS_SUCCESS;
 }
 
 /* One launch, unless there are more addresses than its parameters hold. */
@@ -376,6 +365,8 @@ gfk_status perop_run(const gfk_product_call *call) {
         (!Op::updates && info->engine->labels & GFK_ENGINE_ADDS_EQUAL_COLUMNS))
         return GFK_STATUS_INTERNAL; /* engines.def and this Op disagree */
     const Vectors vectors = vectors_of(call);
+    const bool aligned = vectors.aligned || Op::bytes < 16;
+    const gfk_compiled_kernel_info *const named = call->product->named;
     const size_t most_rows = call->out->pointers ? PEROP_POINTERS : PEROP_STRIDED;
     const size_t most_cols = call->in->pointers ? PEROP_POINTERS : PEROP_STRIDED;
     if (call->mismatch_map && info->cols > most_cols)
@@ -385,11 +376,13 @@ gfk_status perop_run(const gfk_product_call *call) {
             const Submatrix part = {
                 row, info->rows - row < most_rows ? info->rows - row : most_rows, col,
                 info->cols - col < most_cols ? info->cols - col : most_cols};
-            unsigned kernel;
-            gfk_status status =
-                choose_kernel(call, vectors.aligned || Op::bytes < 16, part, &kernel);
-            if (status == GFK_STATUS_SUCCESS)
-                status = launch_row<Op>(kernel, call, vectors, part);
+            const size_t pointers =
+                (call->in->pointers ? part.cols : 0) + (call->out->pointers ? part.rows : 0);
+            const PeropKernel *kernel =
+                named != NULL ? &symbol_of<PeropKernel>(named) : find_kernel<Op>(aligned, pointers);
+            if ((kernel->aligned && !aligned) || kernel->pointers < pointers)
+                return GFK_STATUS_NOT_SUPPORTED;
+            const gfk_status status = kernel->start(call, vectors, part);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         }
@@ -398,8 +391,14 @@ gfk_status perop_run(const gfk_product_call *call) {
 
 } // namespace gfk
 
-/* The functions that engines.def expects of engine perop_<id>. */
+/* The functions that engines.def expects of engine perop_<id>, and the symbols of its rows. */
 #define GFK_PEROP_ENGINE(id, ...)                                                                  \
+    namespace gfk {                                                                                \
+    GFK_KERNEL_SYMBOL(perop_##id, few, (&perop_kernel<__VA_ARGS__, true, PEROP_FEW>))              \
+    GFK_KERNEL_SYMBOL(perop_##id, many, (&perop_kernel<__VA_ARGS__, true, PEROP_MANY>))            \
+    GFK_KERNEL_SYMBOL(perop_##id, few_unaligned, (&perop_kernel<__VA_ARGS__, false, PEROP_FEW>))   \
+    GFK_KERNEL_SYMBOL(perop_##id, many_unaligned, (&perop_kernel<__VA_ARGS__, false, PEROP_MANY>)) \
+    }                                                                                              \
     extern "C" gfk_status gfk_perop_##id##_accepts(gfk_product_info *info, const char **) {        \
         return gfk::perop_accepts<__VA_ARGS__>(info);                                              \
     }                                                                                              \

@@ -35,31 +35,18 @@ gfk_status start(const gfk_product_call *call, const gfk::Vectors &c, const Pane
     return gfk::launch(looped<K>, blocks > cut ? blocks : cut, K::threads, 0, call->stream, job);
 }
 
-template <class K, int MinInputs, int MaxInputs, int Outputs, unsigned Labels>
-constexpr auto row() {
-    static_assert(MinInputs == 1 && K::max_inputs == MaxInputs, "");
-    static_assert(K::outputs == Outputs && K::outputs <= panel_outputs, "");
-    static_assert(Labels == (K::aligned ? GFK_ENGINE_KERNEL_ALIGNED : 0), "");
-    return start<K>;
-}
-
-/* In the order of the list. */
-gfk_status (*const starts[])(const gfk_product_call *, const gfk::Vectors &, const Panel &) = {
-#define GFK_ENGINE_KERNEL(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs,        \
-                          labels, cc_min, cc_max, ...)                                             \
-    row<__VA_ARGS__, min_inputs, max_inputs, max_outputs, labels>(),
-#include "shapes.def"
-#undef GFK_ENGINE_KERNEL
-};
+using Start = gfk_status(const gfk_product_call *, const gfk::Vectors &, const Panel &);
+template <class K>
+constexpr Start *start_of = start<K>;
 
 /* The row of the list for a panel of so many outputs. */
-const gfk_engine_kernel_info *find(const gfk_product_info &info, size_t outputs, bool aligned) {
+const gfk_compiled_kernel_info *find(const gfk_product_info &info, size_t outputs, bool aligned) {
     size_t count;
-    const gfk_engine_kernel_info *row = gfk_engine_kernels(info.engine, &count);
-    while (row->min_outputs != outputs ||
-           ((row->labels & GFK_ENGINE_KERNEL_ALIGNED) != 0) != aligned)
+    const gfk_kernel_row *row = gfk_rows_of(info.engine->id, &count);
+    while (row->info.outputs.min != outputs ||
+           ((row->info.labels & GFK_KERNEL_ALIGNED) != 0) != aligned)
         row++;
-    return row;
+    return &row->info;
 }
 
 uint32_t byte_of(uint32_t c, uint32_t x, uint64_t polynomial, int at) {
@@ -82,6 +69,20 @@ size_t outputs_from(size_t first, const gfk_product_info &info) {
 }
 
 } // namespace
+
+namespace gfk {
+namespace prmt_w8 {
+#define GFK_KERNEL(owner, kernel, w, BUILD, fields, ...)                                           \
+    GFK_KERNEL_SYMBOL(owner, kernel, (&start_of<__VA_ARGS__>))                                     \
+    constexpr gfk_compiled_kernel_info kernel = GFK_KERNEL_INFO(owner, kernel, w, fields);         \
+    static_assert(__VA_ARGS__::max_inputs == kernel.inputs.max &&                                  \
+                      __VA_ARGS__::outputs == kernel.outputs.max &&                                \
+                      __VA_ARGS__::outputs <= panel_outputs &&                                     \
+                      kernel.labels == (__VA_ARGS__::aligned ? GFK_KERNEL_ALIGNED : 0),            \
+                  "the kernel does not take so much");
+#include "shapes.def"
+} // namespace prmt_w8
+} // namespace gfk
 
 extern "C" gfk_status gfk_prmt_w8_accepts(gfk_product_info *info, const char **reason) {
     if (info->cols > most_inputs || info->rows > most_coefficients / info->cols) {
@@ -114,15 +115,13 @@ extern "C" gfk_status gfk_prmt_w8_run(const gfk_product_call *call) {
     const gfk_product_t p = call->product;
     const Tables *tables = (const Tables *)p->state;
     const gfk::Vectors c = gfk::vectors_of(call);
-    size_t count;
-    const gfk_engine_kernel_info *const list = gfk_engine_kernels(p->info.engine, &count);
-    if (p->named != NULL && p->named->labels & GFK_ENGINE_KERNEL_ALIGNED && !c.aligned)
+    if (p->named != NULL && p->named->labels & GFK_KERNEL_ALIGNED && !c.aligned)
         return GFK_STATUS_NOT_SUPPORTED;
     for (size_t first = 0; first < p->info.rows; first += panel_outputs) {
         const Panel panel = {first, outputs_from(first, p->info), tables + first * p->info.cols};
-        const gfk_engine_kernel_info *const row =
+        const gfk_compiled_kernel_info *const row =
             p->named != NULL ? p->named : find(p->info, panel.outputs, c.aligned);
-        const gfk_status status = starts[row - list](call, c, panel);
+        const gfk_status status = gfk::symbol_of<Start *>(row)(call, c, panel);
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
