@@ -75,7 +75,7 @@ struct RowSplit : Work {
                 const gfk_regions in = {nullptr, part.memory, region_};
                 const gfk_regions out = {nullptr, part.memory + shape_.k * region_, region_};
                 GFK_CHECK(library_.gfk_product_run(part.product, &in, &out, region_, GFK_SET,
-                                                   nullptr, 0, part.stream));
+                                                   part.stream));
             }
         for (const Part &part : parts_) {
             GPU_CHECK(cudaSetDevice(part.device));

@@ -50,10 +50,7 @@ gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions 
 }
 
 gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
-                           size_t bytes, gfk_accumulate mode, void *workspace,
-                           size_t workspace_bytes, gfk_stream_t stream) {
-    (void)workspace; /* no engine needs one: gfk_product_info.workspace_bytes is 0 */
-    (void)workspace_bytes;
+                           size_t bytes, gfk_accumulate mode, gfk_stream_t stream) {
     if (mode != GFK_SET && mode != GFK_XOR)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_product_check_arguments(product, in, out, bytes, stream));

@@ -173,7 +173,7 @@ gfk_status gfk_rs_encode(gfk_rs_t code, const gfk_regions *data, const gfk_regio
                          size_t bytes, gfk_stream_t stream) {
     if (code == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    return gfk_product_run(code->encoder, data, parity, bytes, GFK_SET, NULL, 0, stream);
+    return gfk_product_run(code->encoder, data, parity, bytes, GFK_SET, stream);
 }
 
 /* ---- verification: the encoder compares instead of writing ---------------------------------- */

@@ -154,8 +154,7 @@ static gfk_status run_pair(gfk_rs_decoder_t d, const gfk_rs_regions *all, size_t
         return GFK_STATUS_OVERLAP;
     gfk_product_t product = d->products[r * d->col_groups + c];
     if (!check)
-        return gfk_product_run(product, &in, &out, all->bytes, c == 0 ? GFK_SET : GFK_XOR, NULL, 0,
-                               stream);
+        return gfk_product_run(product, &in, &out, all->bytes, c == 0 ? GFK_SET : GFK_XOR, stream);
     RETURN_IF_ERROR(gfk_product_check_arguments(product, &in, &out, all->bytes, stream));
     if (gfk_outputs_overlap(&in, ins, &out, outs, all->bytes))
         return GFK_STATUS_OVERLAP;
