@@ -48,7 +48,7 @@ inline Vectors vectors_of(const gfk_product_call *call) {
 }
 
 /* What becomes of an output's products: they are stored, or XORed into the output, or, with a
- * mismatch map, compared with it (gfk_product_check). */
+ * mismatch map, compared with it. */
 struct Epilogue {
     uint32_t *mismatch_map;
     unsigned shift;
