@@ -6,6 +6,7 @@ set(gfk_minimums
   "fields 8337609 293598"
   "proofs 274 274"
   "api 607 503"
+  "operands 6165 6165"
   "bmma_layout 73856"
   "rs_matrix 5322 1634"
   "rs_matrix_jerasure 3626 206"

@@ -110,12 +110,12 @@ std::vector<uint32_t> matrix_of(const Shape &shape, bool cauchy, uint64_t seed);
 void name_matmuls(const Options &options);
 const char *named_matmul(unsigned w);
 Fields engine_facts(const std::string &id); // of an engine or a kernel: engine, family, method
-// What a product resolves to: engine, kernel, bytes of tables and workspace.
+// What a product resolves to: engine, kernel, bytes of tables.
 Fields product_facts(const gfk_product_info &info);
 // Makes the product of a matrix of shape.m rows; adds its facts and what the create took.
 gfk_status make_product(const Library &library, const Shape &shape,
                         const std::vector<uint32_t> &matrix, const gfk_product_desc &desc,
-                        Object<gfk_product_t> *product, size_t *workspace_bytes, Fields *facts);
+                        Object<gfk_product_t> *product, Fields *facts);
 double product_moved(const Shape &shape, gfk_accumulate mode); // bytes of traffic per byte of data
 // The engines on the device that can run here and take this shape; of the perop engines only SPLIT.
 std::vector<std::string> contenders(const Shape &shape);

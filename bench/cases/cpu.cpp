@@ -151,8 +151,7 @@ struct CpuProduct : Work {
         if (case_.engine != nullptr) {
             const gfk_regions in = list_of(in_), out = list_of(out_);
             const Stopwatch watch;
-            GFK_CHECK(
-                library_.gfk_product_run(product_, &in, &out, used_, GFK_SET, nullptr, 0, nullptr));
+            GFK_CHECK(library_.gfk_product_run(product_, &in, &out, used_, GFK_SET, nullptr));
             return watch.us();
         }
         return 1e6 * team_->run(used_, case_.unit(), [this](unsigned t, size_t from, size_t to) {
@@ -380,8 +379,7 @@ void Ends::compute(const Shape &shape, const std::vector<uint32_t> &matrix, cons
             out.push_back(expected_.back().data());
         }
         const gfk_regions inputs = list_of(part), outputs = list_of(out);
-        GFK_CHECK(
-            gfk_product_run(product, &inputs, &outputs, length_, GFK_SET, nullptr, 0, nullptr));
+        GFK_CHECK(gfk_product_run(product, &inputs, &outputs, length_, GFK_SET, nullptr));
     }
 }
 

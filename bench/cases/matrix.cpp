@@ -153,13 +153,11 @@ struct MatmulWork : MatrixWork {
         gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
         desc.device = gpu().device;
         desc.bytes = case_.region;
-        return make_product(library_, case_.shape, matrix_, desc, &product_, &workspace_bytes_,
-                            &facts);
+        return make_product(library_, case_.shape, matrix_, desc, &product_, &facts);
     }
     void multiply(long j, size_t rows, cudaStream_t stream) const {
         if (case_.kind == MatmulCase::Product)
-            return run(library_.gfk_product_run, product_, j, mode_, workspace_, workspace_bytes_,
-                       stream);
+            return run(library_.gfk_product_run, product_, j, mode_, stream);
         const gfk_field field = field_of(w_);
         const gfk_regions in = inputs(j), out = outputs(j);
         const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements_, rows, case_.shape.k, case_.shape.k);

@@ -37,7 +37,7 @@ struct ProductWork : MatrixWork {
     void launch(long j, cudaStream_t stream) const override {
         if (case_.way == Way::Plain)
             return multiply_all(j, stream);
-        run(library_.gfk_product_run, product_, j, mode_, workspace_, workspace_bytes_, stream);
+        run(library_.gfk_product_run, product_, j, mode_, stream);
     }
     std::string tag() const override { return "random/" + case_.operands; }
 
@@ -61,8 +61,7 @@ struct ProductWork : MatrixWork {
         desc.engine = case_.way == Way::Engine ? case_.engine.c_str() : nullptr;
         desc.device = gpu().device;
         desc.bytes = layout_.bytes;
-        return make_product(library_, case_.shape, matrix_, desc, &product_, &workspace_bytes_,
-                            &facts);
+        return make_product(library_, case_.shape, matrix_, desc, &product_, &facts);
     }
     void multiply_all(long j, cudaStream_t stream) const {
         const auto [w, k, m] = case_.shape;

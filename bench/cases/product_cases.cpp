@@ -255,14 +255,13 @@ Fields engine_facts(const std::string &id) {
 
 Fields product_facts(const gfk_product_info &info) {
     Fields f = engine_facts(info.engine->id);
-    f.add("kernel", given(info.kernel ? info.kernel->id : ""), "table_bytes", info.table_bytes,
-          "workspace_bytes", info.workspace_bytes);
+    f.add("kernel", given(info.kernel ? info.kernel->id : ""), "table_bytes", info.table_bytes);
     return f;
 }
 
 gfk_status make_product(const Library &library, const Shape &shape,
                         const std::vector<uint32_t> &matrix, const gfk_product_desc &desc,
-                        Object<gfk_product_t> *product, size_t *workspace_bytes, Fields *facts) {
+                        Object<gfk_product_t> *product, Fields *facts) {
     const gfk_field field = field_of(shape.w);
     gfk_product_info info;
     gfk_status status = product->make(library.gfk_product_create, library.gfk_product_destroy,
@@ -271,7 +270,6 @@ gfk_status make_product(const Library &library, const Shape &shape,
         status = library.gfk_product_get_info(*product, &info);
     if (status != GFK_STATUS_SUCCESS)
         return status;
-    *workspace_bytes = (size_t)info.workspace_bytes;
     facts->add(product_facts(info));
     facts->add("setup", "create", "setup_us", product->create_us);
     return status;

@@ -44,8 +44,7 @@ struct CreateWork : Work {
         creates_.push_back(product.create_us);
         const gfk_regions in = {nullptr, gpu_slot(Slot::Inputs, 0), kStride};
         const gfk_regions out = {nullptr, gpu_slot(Slot::Outputs, 0), kStride};
-        gfk_check(library_.gfk_product_run(product, &in, &out, kRegion, GFK_SET, nullptr, 0,
-                                           gpu().stream),
+        gfk_check(library_.gfk_product_run(product, &in, &out, kRegion, GFK_SET, gpu().stream),
                   case_.engine.c_str());
         gpu_synchronize();
         return watch.us();

@@ -144,8 +144,8 @@ GFK_API gfk_status gfk_matmul_kernel_id(const gfk_field *field, size_t rows, siz
  * alignment  Any, each region its own. Regions at multiples of 16 bytes are the fast case.
  * length     Any number of bytes that is a multiple of w/8. Zero is success.
  * elements   Every bit pattern of w bits is an element.
- * aliasing   Regions of b may overlap each other and the matrix. A region of c that overlaps
- *            another region, the matrix, its points or the workspace is refused.
+ * aliasing   Regions of b may overlap each other and the matrix. A region of c and the workspace must
+ *            not overlap each other, another region, the matrix or its points.
  * access     Only the elements, the regions and the workspace are touched; c is read in GFK_XOR
  *            mode only.
  * workspace  gfk_matmul_workspace bytes or more, aligned to 256 bytes, until the call's work has

@@ -111,11 +111,10 @@ typedef struct gfk_product_info {
     const gfk_engine_info *engine;
     gfk_field field;
     size_t rows, cols;
-    int device;               /* GFK_CPU for engines on the CPU, else the device's number */
-    uint64_t table_bytes;     /* device or host memory of the engine's tables; the copy of the
-                                 matrix, 4 bytes an element, and what another library allocates
-                                 are not among them */
-    uint64_t workspace_bytes; /* that every run needs */
+    int device;           /* GFK_CPU for engines on the CPU, else the device's number */
+    uint64_t table_bytes; /* device or host memory of the engine's tables; the copy of the
+                             matrix, 4 bytes an element, and what another library allocates
+                             are not among them */
     /* What long regions at one phase run on: the engine's choice, or the kernel that the
      * descriptor names. Where outputs run on several kernels, the first outputs' one. NULL: the
      * engine lists no kernels. */
@@ -193,8 +192,6 @@ GFK_API gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info 
  * aliasing   Inputs may overlap each other. An output that overlaps an input or another output is
  *            refused, in place too.
  * access     Only the regions are touched; out is read in GFK_XOR mode only.
- * workspace  gfk_product_info.workspace_bytes or more, aligned to 256 bytes, until the run's work
- *            has finished; runs that overlap in time need their own. NULL and 0 where that is 0.
  * streams    Engines on a device work on `stream`, in its order, and return at once. Engines on the
  *            CPU want NULL and have finished when they return. Inputs that are not in the device's own
  *            memory (pinned, managed, of another device): from the call, or from the launch of its graph,
@@ -202,13 +199,12 @@ GFK_API gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info 
  * hot path   No allocation, no synchronization, no global state; capturable. CUDA
  *            loads a kernel's code at its first launch, so run once before capturing or timing.
  *
- * Returns SUCCESS; INVALID_ARGUMENT (NULL, an unknown mode, a stride below bytes, a misaligned
- * workspace where one is needed); INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST;
- * WRONG_DEVICE; NOT_SUPPORTED (the descriptor named a kernel that does not take regions of this
+ * Returns SUCCESS; INVALID_ARGUMENT (NULL, an unknown mode, a stride below bytes); INVALID_SIZE;
+ * OVERLAP; STREAM_ON_HOST; WRONG_DEVICE; NOT_SUPPORTED (the descriptor named a kernel that does not take regions of this
  * alignment, length or distance); CUDA; INTERNAL. On all but the last two nothing has been written. Any thread. */
 GFK_API gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in,
                                    const gfk_regions *out, size_t bytes, gfk_accumulate mode,
-                                   void *workspace, size_t workspace_bytes, gfk_stream_t stream);
+                                   gfk_stream_t stream);
 
 /* gfk_product_destroy: frees what the product holds. NULL is allowed. The caller sees to it that no
  * run, and no graph that will be launched again, is still pending. */

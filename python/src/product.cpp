@@ -30,13 +30,9 @@ class Product {
         const Regions from(call, x, matrix_.cols, field_.w, Use::Read, "x");
         const Output to(call, out, from, matrix_.rows, field_.w);
         gfk_product_t product = at(call.device());
-        gfk_product_info info;
-        check(gfk_product_get_info(product, &info));
-        void *workspace = call.workspace(info.workspace_bytes);
         call.run([&] {
             return gfk_product_run(product, from.get(), to.regions.get(), from.bytes(),
-                                   accumulate ? GFK_XOR : GFK_SET, workspace, info.workspace_bytes,
-                                   call.stream());
+                                   accumulate ? GFK_XOR : GFK_SET, call.stream());
         });
         return to.object;
     }
@@ -115,7 +111,7 @@ void bind_product(nb::module_ &module) {
         .def("info", &Product::info, "device"_a = GFK_CPU,
              "What runs at a place, as a dict: engine, kernel (None: the engine lists none), "
              "device, "
-             "table_bytes,\nworkspace_bytes. Nothing is made. device: -1 is "
+             "table_bytes.\nNothing is made. device: -1 is "
              "the CPU.")
         .def_prop_ro("field", &Product::field, "The Field of the symbols.")
         .def_prop_ro("shape", &Product::shape, "(rows, cols) of the matrix.")

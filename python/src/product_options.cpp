@@ -109,7 +109,6 @@ nb::dict product_info(const gfk_product_info &info) {
         info.kernel != nullptr ? nb::object(nb::str(info.kernel->id)) : nb::object(nb::none());
     made["device"] = info.device;
     made["table_bytes"] = info.table_bytes;
-    made["workspace_bytes"] = info.workspace_bytes;
     return made;
 }
 } // namespace gfk

@@ -47,7 +47,7 @@ class ProductOptions {
     gfk_product_desc desc_ = GFK_PRODUCT_DESC_INIT; // without the texts
 };
 
-// engine, kernel (None: the engine lists none), device, table_bytes, workspace_bytes.
+// engine, kernel (None: the engine lists none), device, table_bytes.
 // An info without an engine: an empty dict.
 nb::dict product_info(const gfk_product_info &info);
 

@@ -522,7 +522,7 @@ void bind_rs(nb::module_ &module) {
              "regions be rebuilt? None: "
              "not\nknown), locatable (wrong symbols per position that locate always names; 0: "
              "locate does not support "
-             "the code),\nand of its product engine, kernel, device, table_bytes, workspace_bytes. "
+             "the code),\nand of its product engine, kernel, device, table_bytes. "
              "device: -1 "
              "is the CPU.")
         .def(

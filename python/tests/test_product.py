@@ -125,7 +125,7 @@ def test_options():
     assert product.shape == (2, 2) and product.field == gfk.Field(16, 0x1002D)
     product.prepare()
     info = product.info()
-    assert info["device"] == -1 and info["engine"].endswith("w16") and info["workspace_bytes"] >= 0
+    assert info["device"] == -1 and info["engine"].endswith("w16")
     x = numpy.full((2, 4), 0x0101, "uint16")
     with pytest.raises(gfk.UnknownMethod):
         gfk.Product(matrix, engine="nonsense").run(x.view("uint8"))

@@ -223,7 +223,7 @@ def test_info_and_prepare(stripe):
     rs = gfk.RS(6, 3)
     rs.prepare()
     info = rs.info()
-    assert set(info) == {"engine", "kernel", "device", "table_bytes", "workspace_bytes",
+    assert set(info) == {"engine", "kernel", "device", "table_bytes",
                          "matrix", "mds", "locatable"}
     assert info["locatable"] == 1 and info["table_bytes"] > 0
     rs.decoder([1]).prepare(-1)

@@ -126,7 +126,7 @@ void HostStage::expect(const gfk_field &field, const std::vector<uint32_t> &matr
     for (size_t j = 0; j < outs_; j++)
         outs.push_back(expected_.data() + offset_of(ins_ + j));
     const gfk_regions reference = {outs.data(), nullptr, 0};
-    require_success(gfk_product_run(product, &in_, &reference, bytes_, mode, nullptr, 0, nullptr),
+    require_success(gfk_product_run(product, &in_, &reference, bytes_, mode, nullptr),
                     "the reference");
     gfk_product_destroy(product);
     const size_t symbols = bytes_ / (field.w / 8);

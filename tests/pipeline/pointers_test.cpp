@@ -59,15 +59,19 @@ TEST_F(Pointers, OfProducts) {
             const gfk_product_desc desc = product_desc(place, check);
             gfk_product_t product = nullptr;
             ASSERT_OK(gfk_product_create(&product, &field, 1, 1, &one, &desc));
-            const gfk_regions right = {nullptr, good(place), BYTES};
+            const size_t bytes = BYTES / 2;
+            const gfk_regions right = {nullptr, good(place), bytes};
             for (const auto &[memory, allowed] : memories(place)) {
-                const gfk_regions other = {nullptr, memory, BYTES};
-                for (const auto &[in, out] : {std::pair(&other, &right), {&right, &other}})
-                    expect(allowed || !check,
-                           gfk_product_check_arguments(product, in, out, BYTES, nullptr), place);
-                const gfk_status outside = // the last byte counts too, unless there is none
-                    gfk_product_check_arguments(product, &other, &right, 0, nullptr);
-                expect(true, outside, place);
+                const gfk_regions other = {nullptr, static_cast<uint8_t *>(memory) + bytes, bytes};
+                const gfk_operand operands[] = {gfk_operand_regions(&other, 1, bytes, GFK_READ),
+                                                gfk_operand_regions(&right, 1, bytes, GFK_WRITE)};
+                expect(allowed || !check, gfk_operands_check(place, check, operands, 2), place);
+                for (const auto &[in, out] : {std::pair(&other, &right), {&right, &other}}) {
+                    if (!allowed && check)
+                        expect(false, gfk_product_run(product, in, out, bytes, GFK_SET, nullptr),
+                               place);
+                    expect(true, gfk_product_run(product, in, out, 0, GFK_SET, nullptr), place);
+                }
             }
             gfk_product_destroy(product);
         }

@@ -69,8 +69,7 @@ TEST_P(ProductAsync, StreamOrder) {
     const Stream stream(false);
     for (int i = 0; i < 10; i++) {
         device::copy(in.data(), source.data(), bytes, stream.get());
-        ASSERT_OK(
-            gfk_product_run(product.get(), &ins, &outs, bytes, GFK_SET, nullptr, 0, stream.get()));
+        ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, GFK_SET, stream.get()));
         device::copy(copy.data(), out.data(), bytes, stream.get());
         device::fill(in.data(), 0x77, bytes, stream.get());
         device::fill(out.data(), 0x33, bytes, stream.get());
@@ -102,7 +101,7 @@ TEST_P(ProductAsync, Chain) {
                     .push_back(memory.data() + i * room);
             const gfk_regions in = {ins.data(), nullptr, 0}, out = {outs.data(), nullptr, 0};
             ASSERT_OK(gfk_product_run(products[number % 3 == 2].get(), &in, &out, bytes, GFK_SET,
-                                      nullptr, 0, stream.get()));
+                                      stream.get()));
         };
         for (size_t number = 0; number < RUNS; number++) {
             run(number);
@@ -181,8 +180,7 @@ TEST_P(ProductHuge, BeyondFourGiB) {
         uint8_t *in = memory.data(), *out = in + 2 * room + shift;
         const gfk_regions ins = {nullptr, in, room}, outs = {nullptr, out, room};
         for (gfk_accumulate mode : modes) {
-            ASSERT_OK(
-                gfk_product_run(product.get(), &ins, &outs, bytes, mode, nullptr, 0, nullptr));
+            ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, mode, nullptr));
             for (size_t done = 0; done < bytes; done += piece) {
                 if (host && done != 0 && done + 2 * piece <= 4096 * MIB)
                     continue;

@@ -137,7 +137,7 @@ class ProductErrors : public EngineTest {
     gfk_status run(const gfk_regions *in, const gfk_regions *out, size_t bytes = BYTES,
                    int mode = GFK_SET, gfk_stream_t stream = nullptr) {
         return gfk_product_run(product_.get(), in, out, bytes, static_cast<gfk_accumulate>(mode),
-                               nullptr, 0, stream);
+                               stream);
     }
     void expect_untouched() {
         EXPECT_TRUE(stage_->is_untouched());
@@ -151,8 +151,8 @@ class ProductErrors : public EngineTest {
 };
 
 TEST_P(ProductErrors, Arguments) {
-    EXPECT_STATUS(INVALID, gfk_product_run(nullptr, stage_->in(), stage_->out(), BYTES, GFK_SET,
-                                           nullptr, 0, nullptr));
+    EXPECT_STATUS(INVALID,
+                  gfk_product_run(nullptr, stage_->in(), stage_->out(), BYTES, GFK_SET, nullptr));
     for (int mode : {2, 3, -1})
         EXPECT_STATUS(INVALID, run(stage_->in(), stage_->out(), BYTES, mode));
     int anything = 0;
@@ -249,7 +249,7 @@ TEST_P(ProductErrors, CheckedPointers) {
     ASSERT_OK(gfk_product_create(&made, &field_, ROWS, COLS, ones, &desc));
     const Stream stream(host);
     const auto checked = [&](const gfk_regions *in, const gfk_regions *out) {
-        return gfk_product_run(made, in, out, BYTES, GFK_SET, nullptr, 0, stream.get());
+        return gfk_product_run(made, in, out, BYTES, GFK_SET, stream.get());
     };
     if (!host || device::count() != 0) {
         const Memory elsewhere(!host, Bytes(COLS * BYTES));
@@ -315,7 +315,7 @@ class ProductOverlap : public testing::Test {
             for (size_t i = 0; i < j; i++)
                 overlaps |= std::max(at[i], at[j]) - std::min(at[i], at[j]) < bytes;
         EXPECT_STATUS(overlaps ? GFK_STATUS_OVERLAP : GFK_STATUS_SUCCESS,
-                      gfk_product_run(product, &in, &out, bytes, GFK_SET, nullptr, 0, nullptr));
+                      gfk_product_run(product, &in, &out, bytes, GFK_SET, nullptr));
         count_checked();
         overlapping_ += overlaps;
         checked_++;

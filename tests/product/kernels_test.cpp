@@ -187,7 +187,7 @@ class ProductKernels : public testing::TestWithParam<Kernel> {
             const gfk_status expected =
                 kernel().labels & refuses ? GFK_STATUS_NOT_SUPPORTED : when_set;
             const gfk_status status =
-                gfk_product_run(product, stage.in(), stage.out(), bytes, mode, nullptr, 0, nullptr);
+                gfk_product_run(product, stage.in(), stage.out(), bytes, mode, nullptr);
             EXPECT_STATUS(expected, status) << kernel().id << ", " << layout.text();
             if (status == GFK_STATUS_SUCCESS) {
                 ASSERT_TRUE(stage.is_product(mode)) << kernel().id;
@@ -250,8 +250,7 @@ class LongKernels : public ProductKernels {
         for (int again = 0; again < times; again++)
             for (int s = 0; s < 3; s++) {
                 const gfk_regions outs = {nullptr, out->data() + s * rows * STRIDE, STRIDE};
-                ASSERT_OK(gfk_product_run(product, &ins, &outs, BYTES, mode, nullptr, 0,
-                                          streams[s].get()));
+                ASSERT_OK(gfk_product_run(product, &ins, &outs, BYTES, mode, streams[s].get()));
             }
         for (const Stream &stream : streams)
             stream.finish();

@@ -64,9 +64,8 @@ double time_of(const Product &product, const gfk_regions &in, const gfk_regions 
     const size_t runs = 1 + 1000000 / (info.rows * info.cols * (bytes + 1000));
     const double begin = seconds_of_thread();
     for (size_t i = 0; i < runs; i++)
-        require_success(
-            gfk_product_run(product.get(), &in, &out, bytes, GFK_SET, nullptr, 0, nullptr),
-            "gfk_product_run");
+        require_success(gfk_product_run(product.get(), &in, &out, bytes, GFK_SET, nullptr),
+                        "gfk_product_run");
     return (seconds_of_thread() - begin) / double(runs);
 }
 

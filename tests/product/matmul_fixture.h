@@ -101,9 +101,8 @@ class Matmul {
         for (size_t i = 0; i < cols_ + rows_; i++)
             pointers.push_back(regions_.in_copy(expected, i));
         const gfk_regions in = {pointers.data(), nullptr, 0}, out = {&pointers[cols_], nullptr, 0};
-        require_success(
-            gfk_product_run(made, &in, &out, regions_.bytes(), mode, nullptr, 0, nullptr),
-            "gfk_product_run");
+        require_success(gfk_product_run(made, &in, &out, regions_.bytes(), mode, nullptr),
+                        "gfk_product_run");
         count_checked();
         return regions_.is(expected, gfk_engine_family_name(family));
     }

@@ -86,7 +86,7 @@ static gfk_status run(const char *engine, unsigned w, const gfk_product_desc *de
         return status;
     const gfk_regions ins = {.base = in, .stride = BYTES};
     const gfk_regions outs = {.base = out[which], .stride = BYTES};
-    status = gfk_product_run(product, &ins, &outs, BYTES, GFK_SET, NULL, 0, NULL);
+    status = gfk_product_run(product, &ins, &outs, BYTES, GFK_SET, NULL);
     gfk_product_destroy(product);
     return status;
 }

@@ -66,7 +66,7 @@ TEST_P(ProductMatrices, DenseColumns) {
         Memory memory(on_host(engine()), Bytes((cols + rows) * bytes, 0xff));
         const gfk_regions in = {nullptr, memory.data(), bytes};
         const gfk_regions out = {nullptr, memory.data() + cols * bytes, bytes};
-        ASSERT_OK(gfk_product_run(product.get(), &in, &out, bytes, GFK_SET, nullptr, 0, nullptr));
+        ASSERT_OK(gfk_product_run(product.get(), &in, &out, bytes, GFK_SET, nullptr));
         const Bytes got = memory.read();
         for (size_t j = 0; j < rows; j++) {
             uint32_t sum = 0;
@@ -102,7 +102,7 @@ TEST_P(ProductMatrices, ConstantsTimesSymbols) {
             set_symbol(content.data() + input * bytes, s, w(),
                        w() == 8 ? static_cast<uint32_t>(s) : random.symbol(w()));
         memory.write(0, content.data(), content.size(), false);
-        ASSERT_OK(gfk_product_run(product.get(), &in, &out, bytes, GFK_SET, nullptr, 0, nullptr));
+        ASSERT_OK(gfk_product_run(product.get(), &in, &out, bytes, GFK_SET, nullptr));
         const Bytes got = memory.read();
         const Bytes source(got.begin() + static_cast<long>(input * bytes),
                            got.begin() + static_cast<long>((input + 1) * bytes));
@@ -182,7 +182,7 @@ TEST_P(ProductPlaces, InputsThatOverlap) {
     for (size_t j = 0; j < 4; j++)
         out.push_back(memory.data() + (3 + j) * bytes);
     const gfk_regions ins = {in.data(), nullptr, 0}, outs = {out.data(), nullptr, 0};
-    ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, GFK_SET, nullptr, 0, nullptr));
+    ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, GFK_SET, nullptr));
     const Bytes got = memory.read();
     for (size_t j = 0; j < 4; j++)
         for (size_t s = 0; s < bytes / symbol_bytes(); s++) {
@@ -269,8 +269,7 @@ class ProductGuardPage : public EngineTest {
             return number % 3 == 0 ? 0 : number % 3 == 1 ? symbol_bytes() : i % 16;
         };
         LoneRegions regions(on_host(engine()), matrix.cols, content, phase, number);
-        ASSERT_OK(gfk_product_run(product, regions.in(), regions.out(), bytes, mode, nullptr, 0,
-                                  nullptr));
+        ASSERT_OK(gfk_product_run(product, regions.in(), regions.out(), bytes, mode, nullptr));
         for (size_t j = 0; j < matrix.rows; j++) {
             Bytes expected = mode == GFK_XOR ? content[matrix.cols + j] : Bytes(bytes);
             for (size_t i = 0; i < matrix.cols; i++)
@@ -295,7 +294,6 @@ TEST_P(ProductGuardPage, IsNeverTouched) {
         Random random(cols);
         const Matrix matrix = random_matrix(w(), rows, cols, random);
         const Product product = make_product(field(), engine(), matrix);
-        ASSERT_EQ(info_of(product.get()).workspace_bytes, 0u);
         std::vector<size_t> lengths = {symbol_bytes(), 3 * symbol_bytes(), 16 * symbol_bytes(),
                                        2048 + symbol_bytes()};
         if (!few)

@@ -207,7 +207,7 @@ TEST_P(Stack, Products) {
         Regions regions(host(), rows + cols, bytes, random_);
         const gfk_regions in = regions.from(0), out = regions.from(cols);
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR})
-            CALL_OK(gfk_product_run, product, &in, &out, bytes, mode, nullptr, 0, nullptr);
+            CALL_OK(gfk_product_run, product, &in, &out, bytes, mode, nullptr);
         CALL(gfk_product_destroy, product);
     }
 }

@@ -72,8 +72,7 @@ void Stage::refill(Random &random, bool wait) {
 }
 
 void Stage::run(gfk_product_t product, gfk_accumulate mode, gfk_stream_t stream) {
-    require_success(gfk_product_run(product, in(), out(), bytes(), mode, nullptr, 0, stream),
-                    engine_->id);
+    require_success(gfk_product_run(product, in(), out(), bytes(), mode, stream), engine_->id);
 }
 
 testing::AssertionResult Stage::is_product(gfk_accumulate mode) {

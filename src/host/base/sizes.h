@@ -49,23 +49,4 @@ static inline bool gfk_overlap(const void *a, size_t a_bytes, const void *b, siz
     return x < y ? y - x < a_bytes : x - y < b_bytes;
 }
 
-typedef struct gfk_span {
-    const void *start;
-    size_t bytes;
-} gfk_span;
-
-/* Does one of the first `written` spans share a byte with another span? */
-static inline bool gfk_written_overlap(const gfk_span *spans, size_t written, size_t count) {
-    for (size_t i = 0; i < written; i++)
-        for (size_t j = i + 1; j < count; j++)
-            if (spans[i].bytes != 0 && spans[j].bytes != 0 &&
-                gfk_overlap(spans[i].start, spans[i].bytes, spans[j].start, spans[j].bytes))
-                return true;
-    return false;
-}
-/* Do two of the spans share a byte? */
-static inline bool gfk_spans_overlap(const gfk_span *spans, size_t count) {
-    return gfk_written_overlap(spans, count, count);
-}
-
 #endif

@@ -8,29 +8,18 @@
 #include "host/device/device.h"
 #include "host/product/matmul.h"
 
-/* The matrices, and what the call writes. */
 static gfk_status check_memory(const gfk_matrix_batch *b, size_t symbol, size_t a_step,
                                size_t inverse_step, bool check_pointers, int device) {
-    gfk_span s[4] = {
-        [2] = {b->records, b->count * sizeof *b->records},
-        [3] = {b->pivots, b->pivots ? (size_t)b->count * b->n * sizeof *b->pivots : 0}};
     const size_t each = (size_t)b->n * b->n; /* a row of the matrix of all matrices */
-    RETURN_IF_ERROR(gfk_matmul_span(b->a, b->count, each, a_step, symbol, &s[0]));
-    RETURN_IF_ERROR(gfk_matmul_span(b->inverses, b->count, each, inverse_step, symbol, &s[1]));
-    if (b->records == NULL || (uintptr_t)b->records % sizeof(uint32_t) != 0 ||
-        (uintptr_t)b->pivots % sizeof(uint32_t) != 0)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    for (int i = 0; i < 4; i++)
-        if (gfk_wraps(s[i].start, s[i].bytes))
-            return GFK_STATUS_INVALID_SIZE;
-    if (b->a == b->inverses && a_step == inverse_step)
-        s[1] = (gfk_span){0}; /* in place */
-    if (gfk_spans_overlap(s, 4))
-        return GFK_STATUS_OVERLAP;
-    for (int i = 0; i < 4; i++)
-        if (check_pointers && !gfk_device_reaches(device, s[i].start, s[i].bytes))
-            return GFK_STATUS_WRONG_DEVICE;
-    return GFK_STATUS_SUCCESS;
+    const size_t number = sizeof *b->pivots;
+    const bool in_place = b->a == b->inverses && a_step == inverse_step;
+    const gfk_operand operands[] = {
+        gfk_operand_rows(b->a, b->count, each, a_step, symbol, GFK_READ),
+        gfk_operand_range(b->records, b->count * sizeof *b->records, number, GFK_WRITE),
+        gfk_operand_optional(b->pivots, (size_t)b->count * b->n * number, number, GFK_WRITE),
+        gfk_operand_rows(b->inverses, b->count, each, inverse_step, symbol, GFK_WRITE),
+    };
+    return gfk_operands_check(device, check_pointers, operands, in_place ? 3 : 4);
 }
 
 gfk_status gfk_matrix_invert_batch(const gfk_field *field, size_t n, size_t count, const void *a,

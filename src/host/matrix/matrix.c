@@ -118,49 +118,23 @@ gfk_status gfk_matrix_rank_workspace(const gfk_field *field, size_t rows, size_t
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-enum { MATRIX, RECORD, PIVOTS, WORKSPACE, INVERSE, SPANS };
-
-static gfk_status check_spans(const request *r, const call *c, int place) {
-    const size_t rows = c->a.rows, symbol = c->e.symbol;
-    gfk_span s[SPANS] = {[RECORD] = {r->record, sizeof *r->record},
-                         [PIVOTS] = {r->pivots, r->pivots ? rows * sizeof *r->pivots : 0},
-                         [WORKSPACE] = {r->workspace, c->bytes}};
-    RETURN_IF_ERROR(
-        gfk_matmul_span(c->a.elements, rows, c->a.cols, c->a.stride, symbol, &s[MATRIX]));
-    if (r->what == INVERT)
-        RETURN_IF_ERROR(gfk_matmul_span(r->inverse, rows, rows, r->stride, symbol, &s[INVERSE]));
-    if (r->inverse == c->a.elements && r->stride == c->a.stride)
-        s[INVERSE] = (gfk_span){0}; /* in place */
-    if (r->workspace == NULL || r->workspace_bytes < c->bytes)
-        return GFK_STATUS_WORKSPACE_TOO_SMALL;
-    if ((uintptr_t)r->workspace % 256 != 0 || (uintptr_t)r->record % sizeof r->record->rank != 0 ||
-        (uintptr_t)r->pivots % sizeof *r->pivots != 0)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    for (int i = 0; i < SPANS; i++)
-        if (gfk_wraps(s[i].start, s[i].bytes))
-            return GFK_STATUS_INVALID_SIZE;
-    const gfk_regions *const b = r->bytes != 0 ? r->b : NULL, *const x = r->x;
-    if (b != NULL) {
-        RETURN_IF_ERROR(gfk_regions_check(b, rows, r->bytes));
-        RETURN_IF_ERROR(gfk_regions_check(x, rows, r->bytes));
-        if (gfk_outputs_overlap(b, rows, x, rows, r->bytes))
-            return GFK_STATUS_OVERLAP;
-    }
-    if (gfk_spans_overlap(s, SPANS))
-        return GFK_STATUS_OVERLAP;
-    for (int i = 0; i < SPANS; i++) {
-        if (b != NULL &&
-            (gfk_regions_touch(x, rows, r->bytes, s[i].start, s[i].bytes) ||
-             (i != MATRIX && gfk_regions_touch(b, rows, r->bytes, s[i].start, s[i].bytes))))
-            return GFK_STATUS_OVERLAP;
-        if (r->desc->check_pointers && !gfk_device_reaches(place, s[i].start, s[i].bytes))
-            return GFK_STATUS_WRONG_DEVICE;
-    }
-    return r->desc->check_pointers && b != NULL &&
-                   !(gfk_regions_reach(place, b, rows, r->bytes) &&
-                     gfk_regions_reach(place, x, rows, r->bytes))
-               ? GFK_STATUS_WRONG_DEVICE
-               : GFK_STATUS_SUCCESS;
+static gfk_status check_memory(const request *r, const call *c, int place) {
+    const size_t n = c->a.rows, symbol = c->e.symbol;
+    const bool in_place = r->inverse == c->a.elements && r->stride == c->a.stride;
+    const gfk_operand none = gfk_operand_range(NULL, 0, 1, GFK_READ);
+    const gfk_operand operands[] = {
+        gfk_operand_rows(c->a.elements, n, c->a.cols, c->a.stride, symbol, GFK_READ),
+        r->what == INVERT && !in_place
+            ? gfk_operand_rows(r->inverse, n, n, r->stride, symbol, GFK_WRITE)
+            : none,
+        gfk_operand_regions(r->b, n, r->bytes, GFK_READ),
+        gfk_operand_regions(r->x, n, r->bytes, GFK_WRITE),
+        gfk_operand_range(r->record, sizeof *r->record, sizeof r->record->rank, GFK_WRITE),
+        gfk_operand_optional(r->pivots, n * sizeof *r->pivots, sizeof *r->pivots, GFK_WRITE),
+        gfk_operand_workspace(r->workspace, r->workspace_bytes, c->bytes, 256),
+    };
+    return gfk_operands_check(place, r->desc->check_pointers, operands,
+                              sizeof operands / sizeof operands[0]);
 }
 
 /* x = inverse * b where the record says SUCCESS. */
@@ -177,10 +151,8 @@ static gfk_status multiply(const request *r, const call *c) {
 
 static gfk_status run_request(request r) {
     call c;
-    if (r.a == NULL || r.record == NULL || (r.what == INVERT && r.inverse == NULL) ||
-        (r.what == SOLVE && (r.b == NULL || r.x == NULL)))
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if (r.what != RANK && r.a->rows != r.a->cols)
+    if (r.a == NULL || (r.what == SOLVE && (r.b == NULL || r.x == NULL)) ||
+        (r.what != RANK && r.a->rows != r.a->cols))
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(lay_out(&c, &r));
     if (c.a.kind != GFK_MATRIX_DENSE)
@@ -189,7 +161,7 @@ static gfk_status run_request(request r) {
     int place;
     RETURN_IF_ERROR(gfk_matmul_find_place(r.desc, r.stream, &place, &c.e.machine));
     RETURN_IF_ERROR(gfk_matmul_check_kernel(c.e.kernel, &c.e.machine));
-    RETURN_IF_ERROR(check_spans(&r, &c, place));
+    RETURN_IF_ERROR(check_memory(&r, &c, place));
     const gfk_elimination_steps *steps = &gfk_eliminate_on_device;
     gfk_arithmetic arithmetic = {0};
     if (place == GFK_CPU) {

@@ -98,10 +98,8 @@ gfk_status gfk_rs_encode_host(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_
 gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_regions *data,
                               const gfk_regions *parity, size_t bytes, uint32_t *differs,
                               gfk_pipeline_report *report) {
-    if (code == NULL || (uintptr_t)differs % sizeof *differs != 0)
+    if (code == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (report != NULL && gfk_overlap(differs, sizeof *differs, report, sizeof *report))
-        return GFK_STATUS_OVERLAP;
     gfk_request request = request_of(code, data, parity, bytes, GFK_WORK_CHECK);
     request.differs = differs;
     return gfk_pipeline_run(pipeline, &request, report);
@@ -111,10 +109,11 @@ gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_
 static bool report_is_unread(const gfk_rs_regions *all, const gfk_rs_rebuild *r,
                              const gfk_pipeline_report *report) {
     void *parity;
-    for (size_t i = 0; report != NULL && i < r->unread_count; i++)
-        if (gfk_rs_addresses(all, &r->unread[i], 1, &parity) == GFK_STATUS_SUCCESS &&
-            gfk_overlap(parity, all->bytes, report, sizeof *report))
+    for (size_t i = 0; report != NULL && i < r->unread_count; i++) {
+        gfk_rs_addresses(all, &r->unread[i], 1, &parity);
+        if (parity != NULL && gfk_overlap(parity, all->bytes, report, sizeof *report))
             return true;
+    }
     return false;
 }
 
@@ -123,9 +122,15 @@ static gfk_status run_rebuild(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_
                               const gfk_rs_regions *all, void **addresses,
                               gfk_pipeline_report *report) {
     void **outputs = addresses + all->k;
-    RETURN_IF_ERROR(gfk_rs_addresses(all, r->sources, all->k, addresses));
-    RETURN_IF_ERROR(gfk_rs_addresses(all, r->outputs, r->rows, outputs));
+    gfk_rs_addresses(all, r->sources, all->k, addresses);
+    gfk_rs_addresses(all, r->outputs, r->rows, outputs);
     const gfk_regions in = {addresses, NULL, 0}, out = {outputs, NULL, 0};
+    const gfk_operand operands[] = {
+        gfk_operand_regions(&in, all->k, all->bytes, GFK_HOST),
+        gfk_operand_regions(&out, r->rows, all->bytes, GFK_HOST | GFK_WRITE),
+        gfk_report_operand(report),
+    };
+    RETURN_IF_ERROR(gfk_operands_check(GFK_CPU, false, operands, 3));
     if (gfk_rs_unread_overlap(all, r, &out, r->rows) || report_is_unread(all, r, report))
         return GFK_STATUS_OVERLAP;
     gfk_request request = request_of(code, &in, &out, all->bytes, GFK_WORK_SET);

@@ -92,7 +92,7 @@ static void compute(gfk_job *job, gfk_range range, unsigned char *scratch, unsig
         memcpy(copy, pointers[0], range.length);
         pointers[0] = copy;
     }
-    (void)call.product->engine->run(&call); /* the engines of the CPU cannot fail */
+    (void)gfk_product_compute(&call); /* the engines of the CPU cannot fail */
 }
 
 static void compute_tile(gfk_job *job, gfk_range tile, unsigned char *scratch) {

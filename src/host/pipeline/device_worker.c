@@ -152,7 +152,7 @@ static gfk_status prepare_matmul(device_run *r) {
     r->matmul = *call;
     RETURN_IF_ERROR(gfk_matmul_resolve(r->worker->device, &place, &r->matmul.machine));
     r->matmul.kernel = gfk_matmul_smallest_kernel(call->field->w, &r->matmul.machine);
-    if (r->job->matrix_bytes == 0)
+    if (call->generator != NULL)
         return GFK_STATUS_SUCCESS;
     const size_t row = a->cols * (call->field->w / 8);
     const bool gaps = a->stride != a->cols;
@@ -248,7 +248,7 @@ static gfk_status order_product(const device_run *r, const gfk_stage *stage, con
         .stream = stage->stream,
         .mismatch_map = work == GFK_WORK_CHECK ? (uint32_t *)(void *)l->mismatch : NULL,
         .shift = GFK_WHOLE_REGION};
-    return r->product->engine->run(&call);
+    return gfk_product_compute(&call);
 }
 
 static gfk_status order_matmul(const device_run *r, const gfk_stage *stage, const layout *l) {

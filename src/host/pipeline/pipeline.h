@@ -115,21 +115,19 @@ struct gfk_job {
     gfk_pipeline_t pipeline;
     gfk_cached_product *cached;    /* NULL: a matmul, */
     const gfk_matmul_call *matmul; /* of which field, a and generator are read; else NULL */
-    size_t matrix_bytes;           /* of a dense matrix in memory, with the gaps between rows */
     gfk_side in, out;
     size_t bytes;
     gfk_work work;
-    const uint32_t *answer; /* GFK_WORK_CHECK: where the caller wants it */
-    bool in_place;          /* one region is multiplied in place */
-    size_t computing;       /* threads of the CPU that compute */
-    size_t feeding;         /* threads that copy regions for each device, or order its work */
-    size_t takers;          /* threads that take parts of the range */
-    bool past_caches;       /* staged outputs go past the caches to their place */
-    size_t step;            /* the CPU computes so many bytes of each region into memory of its own,
+    bool in_place;      /* one region is multiplied in place */
+    size_t computing;   /* threads of the CPU that compute */
+    size_t feeding;     /* threads that copy regions for each device, or order its work */
+    size_t takers;      /* threads that take parts of the range */
+    bool past_caches;   /* staged outputs go past the caches to their place */
+    size_t step;        /* the CPU computes so many bytes of each region into memory of its own,
                               * from where they go past the caches to their place; 0: not so */
-    atomic_size_t next;     /* the range up to here has been taken */
-    size_t end;             /* of the range that can be taken */
-    uint32_t differs;       /* a mismatch map of one entry */
+    atomic_size_t next; /* the range up to here has been taken */
+    size_t end;         /* of the range that can be taken */
+    uint32_t differs;   /* a mismatch map of one entry */
     atomic_size_t cpu_bytes; /* that the CPU did */
     size_t tile;             /* bytes of each region that a thread of the CPU takes at a time */
     unsigned char *scratch;  /* scratch_bytes for each such thread */
@@ -138,9 +136,6 @@ struct gfk_job {
 /* The most threads that copy for one device: 8 copy nearly as much as the bus carries, and more of
  * them hinder each other where they order work. */
 enum { GFK_COPIERS = 8 };
-
-/* The shift with which a mismatch map has one entry for the whole region. */
-enum { GFK_WHOLE_REGION = 63 };
 
 /* Seconds since any moment. */
 static inline double gfk_now(void) {
@@ -177,8 +172,8 @@ gfk_status gfk_matmul_host_proven(gfk_pipeline_t pipeline, const gfk_field *fiel
 /* run.c: every public call ends here. */
 gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
                             gfk_pipeline_report *report);
-static inline bool gfk_report_is_misaligned(const gfk_pipeline_report *report) {
-    return (uintptr_t)report % _Alignof(gfk_pipeline_report) != 0;
+static inline gfk_operand gfk_report_operand(const gfk_pipeline_report *report) {
+    return gfk_operand_optional(report, sizeof *report, _Alignof(gfk_pipeline_report), GFK_WRITE);
 }
 /* The report of a call that has nothing to do. */
 gfk_status gfk_pipeline_idle(gfk_pipeline_report *report);

@@ -239,7 +239,7 @@ static gfk_path plan_matmul(const gfk_job *job, gfk_where where, const gfk_calib
     const double sent = larger((in + out) / bus[SUM], larger(in / bus[IN], out / bus[OUT]));
     const double chunks = 1 + bytes * (k + m) / (64 << 20);
     const double moved = larger(sent, 2e-6 * single_copies(job) * chunks / devices);
-    const double upload = job->matrix_bytes ? m * k * symbol / 12e9 : 0;
+    const double upload = job->matmul->generator == NULL ? m * k * symbol / 12e9 : 0;
     const double copies = 0.35e-6 * (double)(job->in.staged_count + job->out.staged_count);
     const double gpu =
         120e-6 + 60e-6 * devices + upload + copies + larger(moved, work / 80e12 / devices);

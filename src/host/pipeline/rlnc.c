@@ -6,17 +6,16 @@
 #include "host/rlnc/decoder.h"
 #include "pipeline.h"
 
-static bool is_on_device(gfk_pipeline_t pipeline, const void *memory, size_t bytes) {
-    return pipeline->info.device_count != 0 &&
-           gfk_device_memory_kind(memory, bytes) == GFK_MEMORY_DEVICE;
-}
-
-static bool any_on_device(gfk_pipeline_t pipeline, const gfk_regions *regions, size_t count,
-                          size_t bytes) {
-    if (regions->pointers == NULL)
-        return is_on_device(pipeline, regions->base, (count - 1) * regions->stride + bytes);
-    for (size_t i = 0; i < count; i++)
-        if (is_on_device(pipeline, regions->pointers[i], bytes))
+static bool is_on_device(gfk_pipeline_t pipeline, const gfk_operand *o) {
+    if (pipeline->info.device_count == 0)
+        return false;
+    if (o->count == 0)
+        return gfk_device_memory_kind(o->start, o->bytes) == GFK_MEMORY_DEVICE;
+    const gfk_regions *const regions = o->regions;
+    const bool spaced = regions->pointers == NULL;
+    const size_t bytes = spaced ? (o->count - 1) * regions->stride + o->bytes : o->bytes;
+    for (size_t i = 0; i < (spaced ? 1 : o->count); i++)
+        if (gfk_device_memory_kind(gfk_region_address(regions, i), bytes) == GFK_MEMORY_DEVICE)
             return true;
     return false;
 }
@@ -27,21 +26,12 @@ static size_t pitch_of(gfk_rlnc_t code, size_t rows, size_t stride) {
 }
 
 /* What a matmul would refuse is refused before vectors are made, and before anything is written. */
-static gfk_status check_regions(gfk_pipeline_t pipeline, const gfk_regions *in, size_t ins,
-                                const gfk_regions *out, size_t outs, size_t bytes,
-                                const gfk_pipeline_report *report) {
-    if (in == NULL || out == NULL)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(gfk_regions_check(in, ins, bytes));
-    RETURN_IF_ERROR(gfk_regions_check(out, outs, bytes));
-    if (any_on_device(pipeline, in, ins, bytes) || any_on_device(pipeline, out, outs, bytes))
-        return GFK_STATUS_INVALID_ARGUMENT;
-    const size_t length = report != NULL ? sizeof *report : 0;
-    return gfk_outputs_overlap_host(in, ins, out, outs, bytes) ||
-                   gfk_regions_touch(in, ins, bytes, report, length) ||
-                   gfk_regions_touch(out, outs, bytes, report, length)
-               ? GFK_STATUS_OVERLAP
-               : GFK_STATUS_SUCCESS;
+static gfk_status check_memory(gfk_pipeline_t pipeline, const gfk_operand *operands, size_t count) {
+    RETURN_IF_ERROR(gfk_operands_check(GFK_CPU, false, operands, count));
+    for (size_t i = 0; i < count; i++)
+        if (operands[i].bytes != 0 && is_on_device(pipeline, &operands[i]))
+            return GFK_STATUS_INVALID_ARGUMENT;
+    return GFK_STATUS_SUCCESS;
 }
 
 /* The rows of factors of a range, which the caller frees. */
@@ -68,10 +58,12 @@ gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
     RETURN_IF_ERROR(gfk_rlnc_check_range(&range, &packets));
     if (packets == 0 || code->bytes == 0)
         return gfk_pipeline_idle(report);
-    RETURN_IF_ERROR(
-        check_regions(pipeline, sources, code->n, payloads, packets, code->bytes, report));
-    if (gfk_report_is_misaligned(report))
-        return GFK_STATUS_INVALID_ARGUMENT;
+    const gfk_operand operands[] = {
+        gfk_operand_regions(sources, code->n, code->bytes, GFK_HOST),
+        gfk_operand_regions(payloads, packets, code->bytes, GFK_HOST | GFK_WRITE),
+        gfk_report_operand(report),
+    };
+    RETURN_IF_ERROR(check_memory(pipeline, operands, 3));
     gfk_matrix vectors;
     RETURN_IF_ERROR(make_factors(pipeline, &code->rule, &range, &vectors));
     const gfk_status status = gfk_matmul_host_proven(pipeline, &code->field, &vectors, sources,
@@ -83,34 +75,9 @@ gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
 /* What a recoder reads and writes. */
 typedef struct recoding {
     gfk_rlnc_t code;
-    size_t received, count;
     const gfk_regions *payloads, *new_payloads;
     gfk_regions vectors; /* rows, as regions */
 } recoding;
-
-static gfk_status check_recoding(gfk_pipeline_t pipeline, recoding *r, const void *vectors,
-                                 size_t stride, const void *new_vectors, size_t new_stride,
-                                 const gfk_pipeline_report *report) {
-    const size_t n = r->code->n, bytes = r->code->bytes, symbol = r->code->field.w / 8;
-    gfk_span rows[3] = {[2] = {report, report != NULL ? sizeof *report : 0}};
-    RETURN_IF_ERROR(gfk_matmul_span(vectors, r->received, n, stride, symbol, &rows[0]));
-    RETURN_IF_ERROR(gfk_matmul_span(new_vectors, r->count, n, new_stride, symbol, &rows[1]));
-    r->vectors = gfk_inputs_spaced(vectors, pitch_of(r->code, r->received, stride));
-    if (gfk_spans_overlap(rows, 3))
-        return GFK_STATUS_OVERLAP;
-    if (is_on_device(pipeline, new_vectors, rows[1].bytes))
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if (bytes == 0)
-        return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(check_regions(pipeline, r->payloads, r->received, r->new_payloads, r->count,
-                                  bytes, report));
-    return gfk_regions_touch(r->payloads, r->received, bytes, rows[1].start, rows[1].bytes) ||
-                   gfk_regions_touch(r->new_payloads, r->count, bytes, rows[0].start,
-                                     rows[0].bytes) ||
-                   gfk_regions_touch(r->new_payloads, r->count, bytes, rows[1].start, rows[1].bytes)
-               ? GFK_STATUS_OVERLAP
-               : GFK_STATUS_SUCCESS;
-}
 
 /* The product of the vectors goes to `made`: once the caller's memory is written, nothing can fail. */
 static gfk_status multiply_both(gfk_pipeline_t pipeline, const recoding *r,
@@ -142,10 +109,16 @@ gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
     RETURN_IF_ERROR(gfk_rlnc_check_range(&range, &packets));
     if (packets == 0)
         return gfk_pipeline_idle(report);
-    recoding r = {code, received, packets, payloads, new_payloads, {0}};
-    RETURN_IF_ERROR(check_recoding(pipeline, &r, vectors, stride, new_vectors, new_stride, report));
-    if (gfk_report_is_misaligned(report))
-        return GFK_STATUS_INVALID_ARGUMENT;
+    const gfk_operand operands[] = {
+        gfk_rlnc_rows(code, vectors, received, stride, GFK_READ),
+        gfk_rlnc_rows(code, new_vectors, packets, new_stride, GFK_WRITE),
+        gfk_operand_regions(payloads, received, code->bytes, GFK_HOST),
+        gfk_operand_regions(new_payloads, packets, code->bytes, GFK_HOST | GFK_WRITE),
+        gfk_report_operand(report),
+    };
+    RETURN_IF_ERROR(check_memory(pipeline, operands, 5));
+    const recoding r = {code, payloads, new_payloads,
+                        gfk_inputs_spaced(vectors, pitch_of(code, received, stride))};
     const gfk_rlnc_rule rule = gfk_rlnc_recoding_rule(code, seed, received);
     gfk_matrix factors;
     RETURN_IF_ERROR(make_factors(pipeline, &rule, &range, &factors));
@@ -172,7 +145,7 @@ enum {
 
 typedef struct decoding {
     gfk_pipeline_t pipeline;
-    struct gfk_rlnc code; /* the caller's on the CPU, of vectors alone */
+    struct gfk_rlnc code; /* the caller's, on the CPU and without payloads */
     size_t bytes;         /* of a payload */
     const gfk_rlnc_header *headers;
     size_t count;
@@ -184,38 +157,6 @@ typedef struct decoding {
     gfk_rlnc_record record;
     gfk_pipeline_report report;
 } decoding;
-
-/* Of all spans those of index 0 to WRITTEN - 1 are written. */
-enum { WRITTEN = 3, SPANS = WRITTEN + 2 };
-
-static gfk_status check_decoding(const decoding *d, const void *vectors, size_t stride,
-                                 const uint8_t *decoded, const gfk_rlnc_record *record,
-                                 const gfk_pipeline_report *report) {
-    const size_t n = d->code.n, bytes = d->bytes, symbol = d->code.field.w / 8;
-    gfk_span spans[SPANS] = {{decoded, decoded != NULL ? n : 0},
-                             {record, record != NULL ? sizeof *record : 0},
-                             {report, report != NULL ? sizeof *report : 0},
-                             {d->headers, d->count * sizeof *d->headers},
-                             {vectors, 0}};
-    if (d->count != 0 && d->headers == NULL)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    for (int i = 0; i < SPANS; i++)
-        if (gfk_wraps(spans[i].start, spans[i].bytes))
-            return GFK_STATUS_INVALID_SIZE;
-    if (vectors != NULL && d->count != 0)
-        RETURN_IF_ERROR(gfk_matmul_span(vectors, d->count, n, stride, symbol, &spans[SPANS - 1]));
-    if (gfk_written_overlap(spans, WRITTEN, SPANS))
-        return GFK_STATUS_OVERLAP;
-    if (bytes == 0 || d->count == 0)
-        return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(check_regions(d->pipeline, d->payloads, d->count, d->sources, n, bytes, NULL));
-    bool overlap = false;
-    for (int i = 0; i < SPANS; i++)
-        overlap |= gfk_regions_touch(d->sources, n, bytes, spans[i].start, spans[i].bytes) ||
-                   (i < WRITTEN && gfk_regions_touch(d->payloads, d->count, bytes, spans[i].start,
-                                                     spans[i].bytes));
-    return overlap ? GFK_STATUS_OVERLAP : GFK_STATUS_SUCCESS;
-}
 
 /* Lists the payloads of packets with that outcome. */
 static gfk_regions choose(decoding *d, gfk_rlnc_outcome outcome) {
@@ -319,28 +260,28 @@ gfk_status gfk_rlnc_decode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
         return GFK_STATUS_INVALID_ARGUMENT;
     if (count > GFK_RLNC_MOST_PACKETS)
         return GFK_STATUS_INVALID_SIZE;
+    const size_t n = code->n, bytes = count != 0 ? code->bytes : 0;
+    const gfk_operand operands[] = {
+        gfk_operand_range(headers, count * sizeof *headers, _Alignof(gfk_rlnc_header), GFK_READ),
+        gfk_operand_regions(payloads, count, bytes, GFK_HOST),
+        gfk_operand_regions(sources, n, bytes, GFK_HOST | GFK_WRITE),
+        gfk_operand_optional(decoded, n, 1, GFK_WRITE),
+        gfk_operand_optional(record, sizeof *record, _Alignof(gfk_rlnc_record), GFK_WRITE),
+        gfk_report_operand(report),
+        gfk_rlnc_rows(code, vectors, count, stride, GFK_READ),
+    };
+    RETURN_IF_ERROR(check_memory(pipeline, operands, vectors != NULL && count != 0 ? 7 : 6));
+    if (count == 0)
+        return decode_nothing(code->n, decoded, record, report);
     decoding d = {.pipeline = pipeline,
-                  .code = *code,
-                  .bytes = code->bytes,
+                  .code = gfk_rlnc_of_vectors_on_cpu(code, pipeline->pool, pipeline->info.threads),
+                  .bytes = bytes,
                   .headers = headers,
                   .count = count,
                   .vectors = vectors,
+                  .pitch = vectors != NULL ? pitch_of(code, count, stride) : 0,
                   .payloads = payloads,
                   .sources = sources};
-    RETURN_IF_ERROR(check_decoding(&d, vectors, stride, decoded, record, report));
-    if ((uintptr_t)headers % _Alignof(gfk_rlnc_header) != 0 ||
-        (uintptr_t)record % _Alignof(gfk_rlnc_record) != 0 || gfk_report_is_misaligned(report))
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if (count == 0)
-        return decode_nothing(code->n, decoded, record, report);
-    d.pitch = vectors != NULL ? pitch_of(code, count, stride) : 0;
-    d.code.bytes = 0;
-    d.code.desc.check_pointers = false;
-    d.code.place = GFK_CPU;
-    d.code.machine = (gfk_matmul_machine){0};
-    d.code.kernel = NULL;
-    d.code.pool = pipeline->pool;
-    d.code.threads = pipeline->info.threads;
     d.outcomes = malloc(count);
     d.decoded = malloc(code->n);
     d.chosen = malloc(count * sizeof *d.chosen);

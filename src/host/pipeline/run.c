@@ -117,37 +117,16 @@ static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
 
 /* ---- the call ------------------------------------------------------------------------------- */
 
-static gfk_status check_request(gfk_pipeline_t pipeline, const gfk_request *r,
-                                const gfk_pipeline_report *report) {
+/* Those of a matmul, the report, and where the answer of a check goes. */
+enum { OPERANDS = GFK_MATMUL_OPERANDS + 2 };
+
+static gfk_status check_request(gfk_pipeline_t pipeline, const gfk_request *r) {
     if (pipeline == NULL || (r->matrix == NULL && r->a == NULL) || r->in == NULL ||
-        r->out == NULL || r->rows == 0 || r->cols == 0 ||
-        (r->work == GFK_WORK_CHECK && r->differs == NULL) || gfk_report_is_misaligned(report))
+        r->out == NULL || r->rows == 0 || r->cols == 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     const size_t most = SIZE_MAX / 32; /* neither elements nor the lists of regions wrap around */
-    return r->rows > most / r->cols ? GFK_STATUS_INVALID_SIZE : GFK_STATUS_SUCCESS;
-}
-
-/* Are the bytes, which the call writes besides its outputs, in a region? */
-static bool in_regions(const gfk_job *job, const void *start, size_t bytes) {
-    return start != NULL &&
-           (gfk_regions_touch(job->in.regions, job->in.count, job->bytes, start, bytes) ||
-            gfk_regions_touch(job->out.regions, job->out.count, job->bytes, start, bytes));
-}
-
-/* Do outputs overlap what they must not? Clears job->in_place where the output is not the input. */
-static bool overlap(gfk_job *job, const gfk_pipeline_report *report) {
-    const gfk_side *in = &job->in, *out = &job->out;
-    if (in_regions(job, report, sizeof *report))
-        return true;
-    if (job->work == GFK_WORK_CHECK)
-        return in_regions(job, job->answer, sizeof *job->answer);
-    job->in_place =
-        job->in_place && gfk_region_address(in->regions, 0) == gfk_region_address(out->regions, 0);
-    if (job->matmul != NULL && gfk_matmul_matrix_touches(job->matmul, job->matrix_bytes,
-                                                         out->regions, out->count, job->bytes))
-        return true;
-    return !job->in_place &&
-           gfk_outputs_overlap_host(in->regions, in->count, out->regions, out->count, job->bytes);
+    return r->rows > most / r->cols || r->bytes % (r->field->w / 8) != 0 ? GFK_STATUS_INVALID_SIZE
+                                                                         : GFK_STATUS_SUCCESS;
 }
 
 static gfk_status run_job(gfk_job *job, gfk_pipeline_report *report) {
@@ -166,65 +145,50 @@ static gfk_status run_job(gfk_job *job, gfk_pipeline_report *report) {
     return status;
 }
 
-/* Runs a product or a matmul whose arguments have been checked, but for overlaps. */
-static gfk_status run_checked(gfk_pipeline_t pipeline, const gfk_request *r,
-                              const gfk_matmul_call *matmul, size_t matrix_bytes,
-                              gfk_pipeline_report *report) {
+/* Runs a product, or a matmul that gfk_matmul_check allows and whose operands it has set. */
+static gfk_status check_and_run(gfk_pipeline_t pipeline, const gfk_request *r,
+                                const gfk_matmul_call *matmul, gfk_operand *operands,
+                                gfk_pipeline_report *report) {
+    const bool checks = r->work == GFK_WORK_CHECK;
+    const bool in_place = r->in_place && r->bytes != 0 &&
+                          gfk_region_address(r->in, 0) == gfk_region_address(r->out, 0);
+    operands[0] = gfk_operand_regions(r->in, r->cols, in_place ? 0 : r->bytes, GFK_HOST);
+    operands[1] =
+        gfk_operand_regions(r->out, r->rows, r->bytes, checks ? GFK_HOST : GFK_HOST | GFK_WRITE);
+    operands[GFK_MATMUL_OPERANDS] = gfk_report_operand(report);
+    operands[GFK_MATMUL_OPERANDS + 1] = gfk_operand_range(
+        r->differs, checks ? sizeof *r->differs : 0, sizeof *r->differs, GFK_WRITE);
+    RETURN_IF_ERROR(gfk_operands_check(GFK_CPU, false, operands, OPERANDS));
     gfk_job job = {.pipeline = pipeline,
                    .matmul = matmul,
-                   .matrix_bytes = matrix_bytes,
                    .in = {.regions = r->in, .count = r->cols},
                    .out = {.regions = r->out, .count = r->rows},
                    .bytes = r->bytes,
                    .end = r->bytes,
                    .work = r->work,
-                   .answer = r->differs,
-                   .in_place = r->in_place};
+                   .in_place = in_place};
     gfk_status status = GFK_STATUS_SUCCESS;
     gfk_pipeline_report made;
     (void)gfk_pipeline_idle(&made);
     if (r->bytes != 0) {
-        if (overlap(&job, report))
-            return GFK_STATUS_OVERLAP;
         if (matmul == NULL)
             RETURN_IF_ERROR(gfk_product_cache_find(pipeline, r, &job.cached));
         status = run_job(&job, &made);
         if (matmul == NULL)
             gfk_lru_release(&pipeline->products, &job.cached->node);
+    } else if (matmul == NULL && !gfk_field_contains_all(r->field, r->matrix, r->rows * r->cols)) {
+        return GFK_STATUS_INVALID_CONSTANT; /* otherwise the product says so */
     }
-    if (r->differs != NULL && status == GFK_STATUS_SUCCESS)
+    if (checks && status == GFK_STATUS_SUCCESS)
         *r->differs = job.differs;
     if (report != NULL && (status == GFK_STATUS_SUCCESS || status == GFK_STATUS_CUDA))
         *report = made;
     return status;
 }
 
-static gfk_status run_product(gfk_pipeline_t pipeline, const gfk_request *r,
-                              gfk_pipeline_report *report) {
-    if (r->bytes % (r->field->w / 8) != 0)
-        return GFK_STATUS_INVALID_SIZE;
-    if (r->bytes != 0) {
-        RETURN_IF_ERROR(gfk_regions_check(r->in, r->cols, r->bytes));
-        RETURN_IF_ERROR(gfk_regions_check(r->out, r->rows, r->bytes));
-    } else if (!gfk_field_contains_all(r->field, r->matrix, r->rows * r->cols)) {
-        return GFK_STATUS_INVALID_CONSTANT; /* otherwise the product says so */
-    }
-    return run_checked(pipeline, r, NULL, 0, report);
-}
-
-static gfk_status run_matmul(gfk_pipeline_t pipeline, const gfk_request *r,
-                             gfk_pipeline_report *report) {
-    gfk_matmul_call call = {
-        .field = r->field, .a = r->a, .b = r->in, .c = r->out, .bytes = r->bytes};
-    gfk_generator generator;
-    size_t matrix_bytes;
-    RETURN_IF_ERROR(gfk_matmul_check(&call, &generator, &matrix_bytes));
-    return run_checked(pipeline, r, &call, matrix_bytes, report);
-}
-
 gfk_status gfk_pipeline_idle(gfk_pipeline_report *report) {
-    if (gfk_report_is_misaligned(report))
-        return GFK_STATUS_INVALID_ARGUMENT;
+    const gfk_operand operand = gfk_report_operand(report);
+    RETURN_IF_ERROR(gfk_operands_check(GFK_CPU, false, &operand, 1));
     if (report != NULL)
         *report = (gfk_pipeline_report){.path = GFK_PATH_CPU, .reason = "there is nothing to do"};
     return GFK_STATUS_SUCCESS;
@@ -232,10 +196,20 @@ gfk_status gfk_pipeline_idle(gfk_pipeline_report *report) {
 
 gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
                             gfk_pipeline_report *report) {
-    RETURN_IF_ERROR(check_request(pipeline, request, report));
+    RETURN_IF_ERROR(check_request(pipeline, request));
+    gfk_matmul_call matmul = {.field = request->field,
+                              .a = request->a,
+                              .b = request->in,
+                              .c = request->out,
+                              .bytes = request->bytes};
+    const bool is_matmul = request->a != NULL;
+    gfk_generator generator;
+    gfk_operand operands[OPERANDS] = {{0}};
+    if (is_matmul)
+        RETURN_IF_ERROR(gfk_matmul_check(&matmul, &generator, operands));
     pthread_mutex_lock(&pipeline->mutex);
-    const gfk_status status = request->a != NULL ? run_matmul(pipeline, request, report)
-                                                 : run_product(pipeline, request, report);
+    const gfk_status status =
+        check_and_run(pipeline, request, is_matmul ? &matmul : NULL, operands, report);
     pthread_mutex_unlock(&pipeline->mutex);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include <gfk/gfk.h>
 
+#include "host/region/operands.h"
 #include "kernels/list.h"
 
 #ifdef __cplusplus
@@ -34,39 +35,30 @@ typedef struct gfk_product_call {
     const uint32_t *unwanted;
 } gfk_product_call;
 
+/* The shift with which a mismatch map has one entry for the whole region. */
+enum { GFK_WHOLE_REGION = 63 };
+
 /* Of a field that has been proven: host/base/field.h. */
 gfk_status gfk_product_query_proven(const gfk_field *field, size_t rows, size_t cols,
                                     const gfk_product_desc *desc, gfk_product_info *info);
 gfk_status gfk_product_create_proven(gfk_product_t *product, const gfk_field *field, size_t rows,
                                      size_t cols, const uint32_t *matrix,
                                      const gfk_product_desc *desc);
-/* All checks of gfk_product_run except the check for overlaps. */
+/* run.c: the checks of a run except those of the regions' memory. */
 gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions *in,
                                        const gfk_regions *out, size_t bytes, gfk_stream_t stream);
-/* gfk_product_check: does out hold what gfk_product_run, GFK_SET, would write? Reads in and out and
- * writes the mismatch map as above, unless the check is unwanted; the caller clears the map first.
- * in and out may overlap each other, but not the map. For engines on a device the map is in memory
- * that the device can write. Otherwise as gfk_product_run; NOT_SUPPORTED, with the map untouched,
- * where an engine on a device would need several launches for an output. */
-gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
-                             size_t bytes, uint32_t *mismatch_map, unsigned shift,
-                             const uint32_t *unwanted, gfk_stream_t stream);
+/* run.c: runs the engine, for a call that has been checked. Engines on the CPU return SUCCESS.
+ * NOT_SUPPORTED, with nothing written: product->named does not take the regions, or the call is a
+ * check and the engine, on a device, would need several launches for an output. */
+gfk_status gfk_product_compute(const gfk_product_call *call);
 
-/* Computes in integers, because the regions of a caller may not lie in one array. */
-static inline unsigned char *gfk_region_address(const gfk_regions *regions, size_t i) {
-    return regions->pointers ? (unsigned char *)regions->pointers[i]
-                             : (unsigned char *)((uintptr_t)regions->base + i * regions->stride);
-}
-
-/* The regions from number `first` on. */
-static inline gfk_regions gfk_regions_from(const gfk_regions *regions, size_t first) {
-    gfk_regions from = *regions;
-    if (from.pointers != NULL)
-        from.pointers += first;
-    else
-        from.base = gfk_region_address(regions, first);
-    return from;
-}
+/* product.c: a product on the CPU with another matrix, for calls that run on their own thread: by
+ * ISA-L where `like` is, else by the reference without tables. The product lies in `memory`, as many
+ * bytes as gfk_product_with_matrix_bytes says, aligned to 64. It keeps the matrix, and nothing
+ * destroys it. */
+size_t gfk_product_with_matrix_bytes(gfk_product_t like, size_t rows, size_t cols);
+gfk_product_t gfk_product_with_matrix(gfk_product_t like, size_t rows, size_t cols,
+                                      uint32_t *matrix, void *memory);
 
 /* Marks a mismatch; for engines on the CPU, where several threads may mark the same entry. */
 static inline void gfk_mark(const gfk_product_call *call, uint64_t offset) {
@@ -78,27 +70,6 @@ typedef void gfk_range_fn(const gfk_product_call *call, size_t offset, size_t le
 /* gfk_share_tiles: computes all bytes of a call, for engines on the CPU: in tiles of `tile` bytes of
  * a region that the pool's threads share, or as one range with on_caller. */
 void gfk_share_tiles(const gfk_product_call *call, size_t tile, gfk_range_fn *range);
-
-/* For calls whose regions have no bytes, and for no regions at all. */
-extern const gfk_regions gfk_no_regions;
-
-/* run.c: has every region an address, and does it end before the last byte of the address space? */
-gfk_status gfk_regions_check(const gfk_regions *regions, size_t count, size_t bytes);
-/* Can `place` (GFK_CPU or a device) access the first and last byte of each region? */
-bool gfk_regions_reach(int place, const gfk_regions *regions, size_t count, size_t bytes);
-
-/* overlap.c, for regions that gfk_regions_check allows, at least one of at least one byte. Does a
- * region share a byte with the `length` bytes from start on? */
-bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, const void *start,
-                       size_t length);
-/* overlap.c: does an output share a byte with an input or with another output? The time is constant
- * for inputs and outputs that are equally spaced, with the same stride or far apart. Otherwise the
- * time grows as (ins + outs) * log outs, up to a thousand outputs. Nothing is allocated. */
-bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
-                         size_t bytes);
-/* overlap.c: the same for calls that may allocate: (ins + outs) * log outs, however many. */
-bool gfk_outputs_overlap_host(const gfk_regions *in, size_t ins, const gfk_regions *out,
-                              size_t outs, size_t bytes);
 
 /* Loads the library that the engine needs, from the path in the descriptor or else in the build, and
  * checks that the library works in this field. NULL in a row: the engine needs none. */
@@ -168,7 +139,8 @@ gfk_engine_create_fn gfk_isal_create, gfk_gfcomplete_create;
 gfk_engine_destroy_fn gfk_isal_destroy, gfk_gfcomplete_destroy;
 gfk_engine_run_fn gfk_isal_run, gfk_gfcomplete_run;
 
-/* Fills product->tables from product->matrix, for a product whose state gfk_isal_create made. */
+/* isal.c: fills product->tables from product->matrix, for a product whose state gfk_isal_create
+ * made. */
 void gfk_isal_fill_tables(gfk_product_t product);
 
 #ifdef __cplusplus

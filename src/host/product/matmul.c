@@ -245,34 +245,25 @@ gfk_status gfk_matmul_kernel_id(const gfk_field *field, size_t rows, size_t cols
     return GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_matmul_span(const void *elements, size_t rows, size_t cols, size_t stride,
-                           size_t symbol, gfk_span *span) {
-    if (elements == NULL || (uintptr_t)elements % symbol != 0 || stride < cols)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    const size_t room = (UINTPTR_MAX - (uintptr_t)elements) / symbol;
-    if (cols > room || rows - 1 > (room - cols) / stride)
-        return GFK_STATUS_INVALID_SIZE;
-    *span = (gfk_span){elements, ((rows - 1) * stride + cols) * symbol};
-    return GFK_STATUS_SUCCESS;
-}
-
-gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator, size_t *matrix_bytes) {
+gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator,
+                            gfk_operand operands[GFK_MATMUL_OPERANDS]) {
     const gfk_matrix *a = call->a;
-    *matrix_bytes = 0;
     RETURN_IF_ERROR(check_size(call));
+    operands[0] = gfk_operand_regions(call->b, a->cols, call->bytes, GFK_READ);
+    operands[1] = gfk_operand_regions(call->c, a->rows, call->bytes, GFK_WRITE);
+    operands[3] = gfk_operand_range(NULL, 0, 1, GFK_READ);
     if (a->kind == GFK_MATRIX_DENSE) {
-        gfk_span span;
-        RETURN_IF_ERROR(
-            gfk_matmul_span(a->elements, a->rows, a->cols, a->stride, call->field->w / 8, &span));
-        *matrix_bytes = span.bytes;
-    } else {
-        RETURN_IF_ERROR(gfk_generator_init(generator, call->field, a));
-        call->generator = generator;
-    }
-    if (call->bytes == 0)
+        operands[2] = gfk_operand_rows(a->elements, a->rows, a->cols, a->stride, call->field->w / 8,
+                                       GFK_READ);
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(gfk_regions_check(call->b, a->cols, call->bytes));
-    return gfk_regions_check(call->c, a->rows, call->bytes);
+    }
+    RETURN_IF_ERROR(gfk_generator_init(generator, call->field, a));
+    call->generator = generator;
+    const gfk_matrix *m = &generator->matrix;
+    const size_t point = sizeof *m->row_points;
+    operands[2] = gfk_operand_optional(m->row_points, m->rows * point, 1, GFK_HOST);
+    operands[3] = gfk_operand_optional(m->col_points, m->cols * point, 1, GFK_HOST);
+    return GFK_STATUS_SUCCESS;
 }
 
 /* The lines of the list that the device runs. */
@@ -316,21 +307,6 @@ gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t strea
     return gfk_device_check_stream(*place, stream);
 }
 
-bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
-                               const gfk_regions *regions, size_t count, size_t bytes) {
-    if (matrix_bytes > 0 &&
-        gfk_regions_touch(regions, count, bytes, call->a->elements, matrix_bytes))
-        return true;
-    if (call->generator == NULL)
-        return false;
-    const gfk_matrix *m = &call->generator->matrix;
-    const size_t point = sizeof *m->row_points;
-    return (m->row_points &&
-            gfk_regions_touch(regions, count, bytes, m->row_points, m->rows * point)) ||
-           (m->col_points &&
-            gfk_regions_touch(regions, count, bytes, m->col_points, m->cols * point));
-}
-
 gfk_status gfk_matmul_proven(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
                              const gfk_regions *c, size_t bytes, gfk_accumulate mode,
                              const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,
@@ -346,35 +322,20 @@ gfk_status gfk_matmul_proven(const gfk_field *field, const gfk_matrix *a, const 
                             .accumulate = mode == GFK_XOR,
                             .workspace = workspace,
                             .stream = stream};
-    size_t length, space;
-    gfk_generator generator;
-    RETURN_IF_ERROR(gfk_matmul_check(&call, &generator, &length));
-    RETURN_IF_ERROR(gfk_matmul_find_kernel(desc->kernel, desc->device, field, &call.kernel));
+    size_t space = 0;
     int device;
+    gfk_generator generator;
+    gfk_operand operands[GFK_MATMUL_OPERANDS + 1];
+    RETURN_IF_ERROR(gfk_matmul_check(&call, &generator, operands));
+    RETURN_IF_ERROR(gfk_matmul_find_kernel(desc->kernel, desc->device, field, &call.kernel));
     RETURN_IF_ERROR(gfk_matmul_find_place(desc, stream, &device, &call.machine));
+    if (bytes != 0)
+        RETURN_IF_ERROR(plan_space(desc, &call, &space));
+    operands[GFK_MATMUL_OPERANDS] = gfk_operand_workspace(workspace, workspace_bytes, space, 256);
+    RETURN_IF_ERROR(
+        gfk_operands_check(device, desc->check_pointers, operands, GFK_MATMUL_OPERANDS + 1));
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(plan_space(desc, &call, &space));
-    if (workspace == NULL || workspace_bytes < space)
-        return GFK_STATUS_WORKSPACE_TOO_SMALL;
-    if ((uintptr_t)workspace % 256 != 0)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if (gfk_wraps(workspace, space))
-        return GFK_STATUS_INVALID_SIZE;
-    if (gfk_outputs_overlap(b, a->cols, c, a->rows, bytes) ||
-        gfk_matmul_matrix_touches(&call, length, c, a->rows, bytes) ||
-        (call.generator != NULL &&
-         gfk_matmul_matrix_touches(&call, 0, &(gfk_regions){.base = workspace, .stride = space}, 1,
-                                   space)) ||
-        gfk_regions_touch(c, a->rows, bytes, workspace, space) ||
-        gfk_regions_touch(b, a->cols, bytes, workspace, space))
-        return GFK_STATUS_OVERLAP;
-    if (desc->check_pointers &&
-        !(gfk_regions_reach(device, b, a->cols, bytes) &&
-          gfk_regions_reach(device, c, a->rows, bytes) &&
-          (length == 0 || gfk_device_reaches(device, a->elements, length)) &&
-          gfk_device_reaches(device, workspace, space)))
-        return GFK_STATUS_WRONG_DEVICE;
     if (device != GFK_CPU)
         return gfk_matmul_run(&call);
     const size_t threads = gfk_matmul_threads(desc->threads);

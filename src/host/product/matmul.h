@@ -8,6 +8,7 @@
 #include "generate.h"
 #include "host/base/sizes.h"
 #include "host/base/threads.h"
+#include "host/region/operands.h"
 #include "kernels/list.h"
 
 /* The kernels on warpgroup MMAs compute tiles of so many bits of outputs by 256 symbols, and take the inputs
@@ -84,10 +85,6 @@ gfk_status gfk_matmul_find_kernel(const char *id, int device, const gfk_field *f
                                   const gfk_kernel_row **kernel);
 /* NOT_SUPPORTED if the machine does not run the kernel; SUCCESS for NULL. */
 gfk_status gfk_matmul_check_kernel(const gfk_kernel_row *kernel, const gfk_matmul_machine *machine);
-/* The memory from the first to the last element of rows that begin `stride` elements apart.
- * SUCCESS, INVALID_ARGUMENT, or INVALID_SIZE: the rows leave the address space. */
-gfk_status gfk_matmul_span(const void *elements, size_t rows, size_t cols, size_t stride,
-                           size_t symbol, gfk_span *span);
 /* Of a field that has been proven: field.h. */
 gfk_status gfk_matmul_proven(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
                              const gfk_regions *c, size_t bytes, gfk_accumulate mode,
@@ -100,13 +97,11 @@ gfk_status gfk_matmul_workspace_proven(const gfk_field *field, size_t rows, size
 /* Reads field, a, bytes, in_place, kernel and machine, and sets the plan. Sizes are the same for any
  * machine. SUCCESS, INVALID_ARGUMENT, INVALID_SIZE, or NOT_SUPPORTED: the machine does not run the kernel. */
 gfk_status gfk_matmul_make_plan(gfk_matmul_call *call);
-/* The checks of matrix and regions. Sets the bytes of a dense matrix in memory (0: generated)
- * and, if the matrix is generated, the call's generator to *generator. */
-gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator, size_t *matrix_bytes);
-/* Do the elements or the points, which the CPU reads while it writes regions, share a byte with one
- * of the regions? */
-bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
-                               const gfk_regions *regions, size_t count, size_t bytes);
+/* Checks sizes and, if the matrix is generated, its kind and points, and sets the call's generator to
+ * *generator. Sets the operands to b, c, and the elements or the points of the matrix. */
+enum { GFK_MATMUL_OPERANDS = 4 };
+gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator,
+                            gfk_operand operands[GFK_MATMUL_OPERANDS]);
 /* Has the device kernels for a matmul? NOT_SUPPORTED: *reason says why not. */
 gfk_status gfk_matmul_check_device(int device, const char **reason);
 /* The place that a descriptor's device number means, GFK_CPU or a device with kernels for a matmul. */

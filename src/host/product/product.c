@@ -296,6 +296,38 @@ gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, si
                : GFK_STATUS_INVALID_ARGUMENT;
 }
 
+/* Where the tables begin in the memory of a product with another matrix. */
+enum { TABLES_AT = (sizeof(struct gfk_product) + 63) / 64 * 64 };
+
+size_t gfk_product_with_matrix_bytes(gfk_product_t like, size_t rows, size_t cols) {
+    const char *reason;
+    gfk_product_info info = like->info;
+    info.rows = rows;
+    info.cols = cols;
+    info.table_bytes = 0;
+    if (info.engine->family == GFK_ENGINE_ISAL)
+        (void)gfk_isal_accepts(&info, &reason); /* sets table_bytes, for a field that it takes */
+    return TABLES_AT + (size_t)info.table_bytes;
+}
+
+gfk_product_t gfk_product_with_matrix(gfk_product_t like, size_t rows, size_t cols,
+                                      uint32_t *matrix, void *memory) {
+    static const gfk_engine reference = {.run = gfk_host_product_run};
+    const gfk_product_t p = memory;
+    *p = *like;
+    p->info.rows = rows;
+    p->info.cols = cols;
+    p->matrix = matrix;
+    p->tables = NULL;
+    if (like->info.engine->family == GFK_ENGINE_ISAL) {
+        p->tables = (unsigned char *)memory + TABLES_AT;
+        gfk_isal_fill_tables(p);
+    } else {
+        p->engine = &reference;
+    }
+    return p;
+}
+
 gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info *info) {
     if (product == NULL || info == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;

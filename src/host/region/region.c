@@ -4,54 +4,28 @@
 
 #include "host/base/field.h"
 #include "host/base/poly.h"
-#include "host/base/sizes.h"
 #include "host/base/status.h"
 #include "host/device/device.h"
 #include "kernel.h"
+#include "operands.h"
 
-/* Checks what does not depend on the regions: constant, workspace, stream, device. */
-static gfk_status check_context(gfk_multiplier_t m, uint32_t c, const void *workspace,
-                                size_t workspace_bytes, gfk_stream_t stream) {
-    if (m == NULL)
+static gfk_status check(const gfk_call *call, size_t workspace_bytes, gfk_accumulate mode) {
+    const gfk_multiplier_t m = call->multiplier;
+    if (m == NULL || (mode != GFK_SET && mode != GFK_XOR))
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (!gfk_field_contains(&m->info.field, c))
+    const gfk_multiplier_info *const info = &m->info;
+    if (!gfk_field_contains(&info->field, call->c))
         return GFK_STATUS_INVALID_CONSTANT;
-    if (m->info.workspace_bytes > (workspace ? workspace_bytes : 0))
-        return GFK_STATUS_WORKSPACE_TOO_SMALL;
-    if (m->info.workspace_bytes != 0 && (uintptr_t)workspace % 16 != 0)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if (gfk_wraps(workspace, (size_t)m->info.workspace_bytes))
+    if (call->bytes % (info->field.w / 8) != 0)
         return GFK_STATUS_INVALID_SIZE;
-    return gfk_device_check_stream(m->info.device, stream);
-}
-
-static gfk_status check_regions(gfk_multiplier_t m, const void *src, const void *dst, size_t bytes,
-                                gfk_accumulate mode, const void *workspace) {
-    if (mode != GFK_SET && mode != GFK_XOR)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if (bytes % (m->info.field.w / 8) != 0)
-        return GFK_STATUS_INVALID_SIZE;
-    if (bytes == 0)
-        return GFK_STATUS_SUCCESS;
-    if (src == NULL || dst == NULL)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if (gfk_wraps(src, bytes) || gfk_wraps(dst, bytes))
-        return GFK_STATUS_INVALID_SIZE;
-    const size_t used = (size_t)m->info.workspace_bytes;
-    if ((src != dst && gfk_overlap(src, bytes, dst, bytes)) ||
-        (used != 0 &&
-         (gfk_overlap(workspace, used, src, bytes) || gfk_overlap(workspace, used, dst, bytes))))
-        return GFK_STATUS_OVERLAP;
-    return GFK_STATUS_SUCCESS;
-}
-
-static gfk_status check_memory(const gfk_call *call) {
-    const gfk_multiplier_info *info = &call->multiplier->info;
-    return gfk_device_reaches(info->device, call->src, call->bytes) &&
-                   gfk_device_reaches(info->device, call->dst, call->bytes) &&
-                   gfk_device_reaches(info->device, call->workspace, info->workspace_bytes)
-               ? GFK_STATUS_SUCCESS
-               : GFK_STATUS_WRONG_DEVICE;
+    RETURN_IF_ERROR(gfk_device_check_stream(info->device, call->stream));
+    const bool in_place = call->src == call->dst;
+    const gfk_operand operands[] = {
+        gfk_operand_range(call->src, in_place ? 0 : call->bytes, 1, GFK_READ),
+        gfk_operand_range(call->dst, call->bytes, 1, GFK_WRITE),
+        gfk_operand_workspace(call->workspace, workspace_bytes, (size_t)info->workspace_bytes, 16),
+    };
+    return gfk_operands_check(info->device, m->check_pointers, operands, 3);
 }
 
 static void fill_basis(gfk_call *call) {
@@ -103,14 +77,10 @@ static gfk_status multiply(const gfk_call *call) {
 /* All checks, then the tables unless they are prepared, then the product. */
 static gfk_status check_and_multiply(gfk_call *call, size_t workspace_bytes, gfk_accumulate mode,
                                      bool prepared) {
-    gfk_multiplier_t m = call->multiplier;
     call->accumulate = mode == GFK_XOR;
-    RETURN_IF_ERROR(check_context(m, call->c, call->workspace, workspace_bytes, call->stream));
-    RETURN_IF_ERROR(check_regions(m, call->src, call->dst, call->bytes, mode, call->workspace));
+    RETURN_IF_ERROR(check(call, workspace_bytes, mode));
     if (call->bytes == 0)
         return GFK_STATUS_SUCCESS;
-    if (m->check_pointers)
-        RETURN_IF_ERROR(check_memory(call));
     fill_basis(call);
     if (!prepared)
         RETURN_IF_ERROR(prepare(call));
@@ -147,10 +117,8 @@ gfk_status gfk_region_multiply_prepared(gfk_multiplier_t multiplier, uint32_t c,
 
 gfk_status gfk_region_prepare(gfk_multiplier_t multiplier, uint32_t c, void *workspace,
                               size_t workspace_bytes, gfk_stream_t stream) {
-    RETURN_IF_ERROR(check_context(multiplier, c, workspace, workspace_bytes, stream));
     gfk_call call = {.multiplier = multiplier, .c = c, .workspace = workspace, .stream = stream};
-    if (multiplier->check_pointers)
-        RETURN_IF_ERROR(check_memory(&call));
+    RETURN_IF_ERROR(check(&call, workspace_bytes, GFK_SET));
     fill_basis(&call);
     return prepare(&call);
 }

@@ -85,16 +85,23 @@ gfk_status gfk_rlnc_check_range(const gfk_rlnc_range *range, size_t *packets) {
     return GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_rlnc_check_rows(gfk_rlnc_t code, const void *vectors, size_t rows, size_t cols,
-                               size_t stride, size_t *length) {
-    const size_t symbol = code->field.w / 8;
-    if (vectors == NULL || (uintptr_t)vectors % symbol != 0 || stride < cols)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    const size_t room = (UINTPTR_MAX - (uintptr_t)vectors) / symbol;
-    if (cols > room || rows - 1 > (room - cols) / stride)
-        return GFK_STATUS_INVALID_SIZE;
-    *length = ((rows - 1) * stride + cols) * symbol;
-    return code->desc.check_pointers && !gfk_device_reaches(code->place, vectors, *length)
-               ? GFK_STATUS_WRONG_DEVICE
-               : GFK_STATUS_SUCCESS;
+gfk_operand gfk_rlnc_rows(gfk_rlnc_t code, const void *vectors, size_t rows, size_t stride,
+                          unsigned flags) {
+    return gfk_operand_rows(vectors, rows, code->n, stride, code->field.w / 8, flags);
+}
+
+gfk_status gfk_rlnc_check_memory(gfk_rlnc_t code, const gfk_operand *operands, size_t count) {
+    return gfk_operands_check(code->place, code->desc.check_pointers, operands, count);
+}
+
+struct gfk_rlnc gfk_rlnc_of_vectors_on_cpu(gfk_rlnc_t code, gfk_pool *pool, size_t threads) {
+    struct gfk_rlnc made = {.field = code->field,
+                            .n = code->n,
+                            .desc = code->desc,
+                            .rule = code->rule,
+                            .place = GFK_CPU,
+                            .pool = pool,
+                            .threads = threads};
+    made.desc.check_pointers = false;
+    return made;
 }

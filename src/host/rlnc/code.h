@@ -24,11 +24,13 @@ extern "C" {
 #endif
 /* Checks a range, and counts its packets. */
 gfk_status gfk_rlnc_check_range(const gfk_rlnc_range *range, size_t *packets);
-/* Checks rows of `cols` elements, rows > 0, and sets *length to the bytes from the first row's
- * first byte to the last row's last one. With the code's check_pointers the code's place must reach
- * them. */
-gfk_status gfk_rlnc_check_rows(gfk_rlnc_t code, const void *vectors, size_t rows, size_t cols,
-                               size_t stride, size_t *length);
+/* The operand that is so many coding vectors, at least one. */
+gfk_operand gfk_rlnc_rows(gfk_rlnc_t code, const void *vectors, size_t rows, size_t stride,
+                          unsigned flags);
+/* gfk_operands_check at the code's place. */
+gfk_status gfk_rlnc_check_memory(gfk_rlnc_t code, const gfk_operand *operands, size_t count);
+/* The code on the CPU, without payloads. It borrows the pool, and nothing destroys it. */
+struct gfk_rlnc gfk_rlnc_of_vectors_on_cpu(gfk_rlnc_t code, gfk_pool *pool, size_t threads);
 /* packets.c: the rule by which a recoder draws its factors. */
 gfk_rlnc_rule gfk_rlnc_recoding_rule(gfk_rlnc_t code, uint64_t seed, size_t received);
 /* Writes all vectors of a job on the CPU. pool: NULL for the calling thread alone. */

@@ -380,27 +380,13 @@ gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *hea
     RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
     if (count == 0)
         return GFK_STATUS_SUCCESS;
-    if (headers == NULL || (payloads == NULL && code->bytes != 0))
-        return GFK_STATUS_INVALID_ARGUMENT;
-    size_t length = 0;
-    if (vectors != NULL)
-        RETURN_IF_ERROR(gfk_rlnc_check_rows(code, vectors, count, code->n, stride, &length));
-    if (code->bytes != 0) {
-        RETURN_IF_ERROR(gfk_regions_check(payloads, count, code->bytes));
-        if (code->desc.check_pointers &&
-            !gfk_regions_reach(code->place, payloads, count, code->bytes))
-            return GFK_STATUS_WRONG_DEVICE;
-    }
-    if (outcomes != NULL) {
-        if (count > UINTPTR_MAX - (uintptr_t)outcomes)
-            return GFK_STATUS_INVALID_SIZE;
-        if (code->desc.check_pointers && !gfk_device_reaches(code->place, outcomes, count))
-            return GFK_STATUS_WRONG_DEVICE;
-        if (gfk_overlap(outcomes, count, headers, count * sizeof *headers) ||
-            (length != 0 && gfk_overlap(outcomes, count, vectors, length)) ||
-            (code->bytes != 0 && gfk_regions_touch(payloads, count, code->bytes, outcomes, count)))
-            return GFK_STATUS_OVERLAP;
-    }
+    const gfk_operand operands[] = {
+        gfk_operand_range(headers, count * sizeof *headers, 1, GFK_HOST),
+        gfk_operand_regions(payloads, count, code->bytes, GFK_READ),
+        gfk_operand_optional(outcomes, count, 1, GFK_WRITE),
+        gfk_rlnc_rows(code, vectors, count, stride, GFK_READ),
+    };
+    RETURN_IF_ERROR(gfk_rlnc_check_memory(code, operands, vectors != NULL ? 4 : 3));
     const gfk_rlnc_packets all = {.headers = headers,
                                   .count = count,
                                   .vectors = vectors,
@@ -421,28 +407,16 @@ gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *hea
 
 gfk_status gfk_rlnc_decoder_decode(gfk_rlnc_decoder_t d, const gfk_regions *sources,
                                    uint8_t *decoded, gfk_stream_t stream) {
-    if (d == NULL || (sources == NULL && d->code->bytes != 0))
+    if (d == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     const gfk_rlnc_t code = d->code;
-    if (code->bytes == 0)
-        sources = &gfk_no_regions;
     const size_t all = d->shape.generations * code->n;
     RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
-    if (code->bytes != 0) {
-        RETURN_IF_ERROR(gfk_regions_check(sources, all, code->bytes));
-        if (gfk_outputs_overlap(&gfk_no_regions, 0, sources, all, code->bytes))
-            return GFK_STATUS_OVERLAP;
-        if (code->desc.check_pointers && !gfk_regions_reach(code->place, sources, all, code->bytes))
-            return GFK_STATUS_WRONG_DEVICE;
-    }
-    if (decoded != NULL) {
-        if (all > UINTPTR_MAX - (uintptr_t)decoded)
-            return GFK_STATUS_INVALID_SIZE;
-        if (code->bytes != 0 && gfk_regions_touch(sources, all, code->bytes, decoded, all))
-            return GFK_STATUS_OVERLAP;
-        if (code->desc.check_pointers && !gfk_device_reaches(code->place, decoded, all))
-            return GFK_STATUS_WRONG_DEVICE;
-    }
+    const gfk_operand operands[] = {gfk_operand_regions(sources, all, code->bytes, GFK_WRITE),
+                                    gfk_operand_optional(decoded, all, 1, GFK_WRITE)};
+    RETURN_IF_ERROR(gfk_rlnc_check_memory(code, operands, 2));
+    if (code->bytes == 0)
+        sources = &gfk_no_regions;
     return code->place == GFK_CPU ? gfk_rlnc_decode_on_cpu(d, sources, decoded)
                                   : gfk_rlnc_decode_on_device(d, sources, decoded, stream);
 }

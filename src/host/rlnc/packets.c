@@ -51,49 +51,6 @@ static size_t factors_space(gfk_rlnc_t code, size_t packets, size_t cols) {
     return gfk_round_up(packets * pitch_of(code, cols), 256);
 }
 
-/* The memory that a call reads and writes. */
-typedef struct memory {
-    const gfk_regions *in, *out;
-    size_t ins, outs;
-    gfk_span read;       /* vectors, or nothing */
-    gfk_span written[2]; /* vectors or nothing, the workspace */
-} memory;
-
-static gfk_status check_memory(gfk_rlnc_t code, const memory *m, size_t workspace_bytes) {
-    const size_t bytes = code->bytes;
-    const gfk_span workspace = m->written[1];
-    if (workspace.start == NULL || workspace_bytes < workspace.bytes)
-        return GFK_STATUS_WORKSPACE_TOO_SMALL;
-    if ((uintptr_t)workspace.start % 256 != 0)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if (gfk_wraps(workspace.start, workspace.bytes))
-        return GFK_STATUS_INVALID_SIZE;
-    const gfk_span spans[3] = {m->read, m->written[0], workspace};
-    if (gfk_spans_overlap(spans, 3) ||
-        (bytes != 0 && gfk_outputs_overlap(m->in, m->ins, m->out, m->outs, bytes)))
-        return GFK_STATUS_OVERLAP;
-    for (int i = 0; i < 3; i++)
-        if (bytes != 0 && spans[i].bytes != 0 &&
-            (gfk_regions_touch(m->out, m->outs, bytes, spans[i].start, spans[i].bytes) ||
-             (i != 0 && gfk_regions_touch(m->in, m->ins, bytes, spans[i].start, spans[i].bytes))))
-            return GFK_STATUS_OVERLAP;
-    return code->desc.check_pointers &&
-                   !(gfk_device_reaches(code->place, workspace.start, workspace.bytes) &&
-                     (bytes == 0 || (gfk_regions_reach(code->place, m->in, m->ins, bytes) &&
-                                     gfk_regions_reach(code->place, m->out, m->outs, bytes))))
-               ? GFK_STATUS_WRONG_DEVICE
-               : GFK_STATUS_SUCCESS;
-}
-
-static gfk_status check_regions(gfk_rlnc_t code, const memory *m) {
-    if (code->bytes == 0)
-        return GFK_STATUS_SUCCESS;
-    if (m->in == NULL || m->out == NULL)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(gfk_regions_check(m->in, m->ins, code->bytes));
-    return gfk_regions_check(m->out, m->outs, code->bytes);
-}
-
 /* ---- encode ---------------------------------------------------------------------------------- */
 
 gfk_status gfk_rlnc_encode_workspace(gfk_rlnc_t code, const gfk_rlnc_range *range,
@@ -121,19 +78,16 @@ gfk_status gfk_rlnc_encode(gfk_rlnc_t code, const gfk_rlnc_range *range, const g
     RETURN_IF_ERROR(gfk_rlnc_check_range(range, &packets));
     if (packets == 0)
         return GFK_STATUS_SUCCESS;
-    memory m = {.in = sources,
-                .out = payloads,
-                .ins = range->generations * code->n,
-                .outs = packets,
-                .written = {{vectors, 0}, {workspace, space}}};
-    RETURN_IF_ERROR(check_regions(code, &m));
-    if (vectors != NULL)
-        RETURN_IF_ERROR(
-            gfk_rlnc_check_rows(code, vectors, packets, code->n, stride, &m.written[0].bytes));
+    const gfk_operand operands[] = {
+        gfk_operand_regions(sources, range->generations * code->n, code->bytes, GFK_READ),
+        gfk_operand_regions(payloads, packets, code->bytes, GFK_WRITE),
+        gfk_operand_workspace(workspace, workspace_bytes, space, 256),
+        gfk_rlnc_rows(code, vectors, packets, stride, GFK_WRITE),
+    };
+    RETURN_IF_ERROR(gfk_rlnc_check_memory(code, operands, vectors != NULL ? 4 : 3));
     if (code->bytes == 0)
         return vectors != NULL ? gfk_rlnc_vectors(code, range, vectors, stride, stream)
                                : GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(check_memory(code, &m, workspace_bytes));
     RETURN_IF_ERROR(plan_products(&p, code, range, code->n, 0));
     const size_t symbol = code->field.w / 8;
     const gfk_rlnc_vectors_job job = {.rule = code->rule,
@@ -189,21 +143,19 @@ gfk_status gfk_rlnc_recode(gfk_rlnc_t code, const gfk_rlnc_range *range, uint64_
     products p;
     if (code == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
     RETURN_IF_ERROR(plan_recode(&p, code, range, received, &packets, &space));
+    RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
     if (packets == 0)
         return GFK_STATUS_SUCCESS;
-    memory m = {.in = payloads,
-                .out = new_payloads,
-                .ins = range->generations * received,
-                .outs = packets,
-                .read.start = vectors,
-                .written = {{new_vectors, 0}, {workspace, space}}};
-    RETURN_IF_ERROR(check_regions(code, &m));
-    RETURN_IF_ERROR(gfk_rlnc_check_rows(code, vectors, m.ins, code->n, stride, &m.read.bytes));
-    RETURN_IF_ERROR(
-        gfk_rlnc_check_rows(code, new_vectors, packets, code->n, new_stride, &m.written[0].bytes));
-    RETURN_IF_ERROR(check_memory(code, &m, workspace_bytes));
+    const size_t all_received = range->generations * received;
+    const gfk_operand operands[] = {
+        gfk_operand_regions(payloads, all_received, code->bytes, GFK_READ),
+        gfk_operand_regions(new_payloads, packets, code->bytes, GFK_WRITE),
+        gfk_operand_workspace(workspace, workspace_bytes, space, 256),
+        gfk_rlnc_rows(code, vectors, all_received, stride, GFK_READ),
+        gfk_rlnc_rows(code, new_vectors, packets, new_stride, GFK_WRITE),
+    };
+    RETURN_IF_ERROR(gfk_rlnc_check_memory(code, operands, sizeof operands / sizeof operands[0]));
     const size_t symbol = code->field.w / 8;
     const gfk_rlnc_vectors_job factors = {.rule = gfk_rlnc_recoding_rule(code, seed, received),
                                           .range = *range,

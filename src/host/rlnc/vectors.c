@@ -62,14 +62,15 @@ gfk_status gfk_rlnc_run_job(gfk_rlnc_t code, const gfk_rlnc_vectors_job *job, gf
 
 gfk_status gfk_rlnc_vectors(gfk_rlnc_t code, const gfk_rlnc_range *range, void *vectors,
                             size_t stride, gfk_stream_t stream) {
-    size_t count, length;
+    size_t count;
     if (code == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
     RETURN_IF_ERROR(gfk_rlnc_check_range(range, &count));
+    RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
     if (count == 0)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(gfk_rlnc_check_rows(code, vectors, count, code->n, stride, &length));
+    const gfk_operand rows = gfk_rlnc_rows(code, vectors, count, stride, GFK_WRITE);
+    RETURN_IF_ERROR(gfk_rlnc_check_memory(code, &rows, 1));
     const gfk_rlnc_vectors_job job = {.rule = code->rule,
                                       .range = *range,
                                       .count = count,

@@ -132,10 +132,8 @@ gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_
     return GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_rs_check_memory(gfk_rs_t code, const void *memory, size_t bytes) {
-    return code->product.check_pointers && !gfk_device_reaches(code->info.device, memory, bytes)
-               ? GFK_STATUS_WRONG_DEVICE
-               : GFK_STATUS_SUCCESS;
+gfk_status gfk_rs_check_memory(gfk_rs_t code, const gfk_operand *operands, size_t count) {
+    return gfk_operands_check(code->info.device, code->product.check_pointers, operands, count);
 }
 
 gfk_status gfk_rs_get_info(gfk_rs_t code, gfk_rs_info *info) {
@@ -173,7 +171,7 @@ gfk_status gfk_rs_encode(gfk_rs_t code, const gfk_regions *data, const gfk_regio
                          size_t bytes, gfk_stream_t stream) {
     if (code == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    return gfk_product_run(code->encoder, data, parity, bytes, GFK_SET, NULL, 0, stream);
+    return gfk_product_run(code->encoder, data, parity, bytes, GFK_SET, stream);
 }
 
 /* ---- verification: the encoder compares instead of writing ---------------------------------- */
@@ -184,18 +182,27 @@ enum { ONE_LAUNCH = 1024, ONE_LAUNCH_SPACED = 2048 };
 
 gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
                          size_t bytes, uint32_t *differs, gfk_stream_t stream) {
-    if (code == NULL || differs == NULL || (uintptr_t)differs % sizeof *differs != 0)
+    if (code == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_product_check_arguments(code->encoder, data, parity, bytes, stream));
-    RETURN_IF_ERROR(gfk_rs_check_memory(code, differs, sizeof *differs));
-    if (bytes != 0 && (gfk_regions_touch(data, code->info.k, bytes, differs, sizeof *differs) ||
-                       gfk_regions_touch(parity, code->info.m, bytes, differs, sizeof *differs)))
-        return GFK_STATUS_OVERLAP;
+    const gfk_operand operands[] = {
+        gfk_operand_regions(data, code->info.k, bytes, GFK_READ),
+        gfk_operand_regions(parity, code->info.m, bytes, GFK_READ),
+        gfk_operand_range(differs, sizeof *differs, sizeof *differs, GFK_WRITE),
+    };
+    RETURN_IF_ERROR(gfk_rs_check_memory(code, operands, 3));
     if (code->info.device >= 0 && code->info.k > (data->pointers ? ONE_LAUNCH : ONE_LAUNCH_SPACED))
         return GFK_STATUS_NOT_SUPPORTED;
     if (code->info.device < 0)
         *differs = 0;
     else
         RETURN_IF_ERROR(gfk_device_zero(differs, sizeof *differs, stream));
-    return gfk_product_check(code->encoder, data, parity, bytes, differs, 63, NULL, stream);
+    const gfk_product_call call = {.product = code->encoder,
+                                   .in = data,
+                                   .out = parity,
+                                   .bytes = bytes,
+                                   .stream = stream,
+                                   .mismatch_map = differs,
+                                   .shift = GFK_WHOLE_REGION};
+    return bytes != 0 ? gfk_product_compute(&call) : GFK_STATUS_SUCCESS;
 }

@@ -58,8 +58,8 @@ bool gfk_rs_few_subsets(uint64_t n, uint64_t r, uint64_t most);
 /* code.c: the descriptor for another product of the code. desc NULL: the descriptor of the code.
  * INVALID_ARGUMENT: desc names another place. */
 gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_product_desc *out);
-/* code.c: WRONG_DEVICE if the code checks pointers and this memory is not for its place. */
-gfk_status gfk_rs_check_memory(gfk_rs_t code, const void *memory, size_t bytes);
+/* code.c: gfk_operands_check at the code's place. */
+gfk_status gfk_rs_check_memory(gfk_rs_t code, const gfk_operand *operands, size_t count);
 /* update.c: makes code->sum_of_two and sum_into. */
 gfk_status gfk_rs_delta_create(gfk_rs_t code);
 /* cache.c: the cache of a new code, and the end of the cache. No entry may be in use, neither by a
@@ -110,11 +110,10 @@ typedef struct gfk_rs_regions {
     size_t bytes;
 } gfk_rs_regions;
 
-/* decoder.c: the addresses of `count` regions; an entry of a list of pointers is not checked.
- * INVALID_ARGUMENT: no base, or a stride below bytes. INVALID_SIZE: an address is beyond the
- * address space. */
-gfk_status gfk_rs_addresses(const gfk_rs_regions *all, const size_t *regions, size_t count,
-                            void **addresses);
+/* decoder.c: the addresses of `count` regions, for gfk_operands_check: NULL if there is no base or the
+ * stride is below bytes, the last address of all for a region beyond the address space. */
+void gfk_rs_addresses(const gfk_rs_regions *all, const size_t *regions, size_t count,
+                      void **addresses);
 /* decoder.c: does one of the regions `out`, which are written, share a byte with one of the unread
  * parity regions, which may be missing? */
 bool gfk_rs_unread_overlap(const gfk_rs_regions *all, const gfk_rs_rebuild *rebuild,

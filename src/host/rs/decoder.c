@@ -102,26 +102,23 @@ gfk_status gfk_rs_decoder_get_info(gfk_rs_decoder_t decoder, gfk_product_info *i
 
 /* ---- run ------------------------------------------------------------------------------------ */
 
-static gfk_status address_of(const gfk_regions *regions, size_t i, size_t bytes, void **address) {
+static void *address_of(const gfk_regions *regions, size_t i, size_t bytes) {
     if (regions->pointers == NULL) {
         if (regions->base == NULL || regions->stride < bytes)
-            return GFK_STATUS_INVALID_ARGUMENT;
+            return NULL;
         if (i > (UINTPTR_MAX - (uintptr_t)regions->base) / regions->stride)
-            return GFK_STATUS_INVALID_SIZE;
+            return (void *)UINTPTR_MAX;
     }
-    *address = gfk_region_address(regions, i);
-    return GFK_STATUS_SUCCESS;
+    return gfk_region_address(regions, i);
 }
 
-gfk_status gfk_rs_addresses(const gfk_rs_regions *all, const size_t *regions, size_t count,
-                            void **addresses) {
+void gfk_rs_addresses(const gfk_rs_regions *all, const size_t *regions, size_t count,
+                      void **addresses) {
     for (size_t n = 0; n < count; n++) {
         const size_t i = regions[n];
-        RETURN_IF_ERROR(i < all->k
-                            ? address_of(all->data, i, all->bytes, &addresses[n])
-                            : address_of(all->parity, i - all->k, all->bytes, &addresses[n]));
+        addresses[n] = i < all->k ? address_of(all->data, i, all->bytes)
+                                  : address_of(all->parity, i - all->k, all->bytes);
     }
-    return GFK_STATUS_SUCCESS;
 }
 
 bool gfk_rs_unread_overlap(const gfk_rs_regions *all, const gfk_rs_rebuild *rebuild,
@@ -129,8 +126,8 @@ bool gfk_rs_unread_overlap(const gfk_rs_regions *all, const gfk_rs_rebuild *rebu
     void *pointers[INS];
     const gfk_regions others = {pointers, NULL, 0};
     for (size_t i = 0, count = 0; i < rebuild->unread_count; i++) {
-        if (gfk_rs_addresses(all, &rebuild->unread[i], 1, &pointers[count]) == GFK_STATUS_SUCCESS &&
-            pointers[count] != NULL)
+        gfk_rs_addresses(all, &rebuild->unread[i], 1, &pointers[count]);
+        if (pointers[count] != NULL)
             count++;
         if (count != 0 && (count == INS || i + 1 == rebuild->unread_count)) {
             if (gfk_outputs_overlap(&others, count, out, outs, all->bytes))
@@ -141,41 +138,46 @@ bool gfk_rs_unread_overlap(const gfk_rs_regions *all, const gfk_rs_rebuild *rebu
     return false;
 }
 
-/* Checks or runs one pair of groups. */
+/* One pair of groups: its checks, its product, or both. */
 static gfk_status run_pair(gfk_rs_decoder_t d, const gfk_rs_regions *all, size_t r, size_t c,
-                           bool check, gfk_stream_t stream) {
+                           bool check, bool compute, gfk_stream_t stream) {
     void *in_pointers[INS], *out_pointers[OUTS];
     const gfk_regions in = {in_pointers, NULL, 0}, out = {out_pointers, NULL, 0};
     const size_t *outputs = d->rebuild.outputs;
     const size_t ins = group_size(d->k, c, INS), outs = group_size(d->rebuild.rows, r, OUTS);
-    RETURN_IF_ERROR(gfk_rs_addresses(all, d->rebuild.sources + c * INS, ins, in_pointers));
-    RETURN_IF_ERROR(gfk_rs_addresses(all, outputs + r * OUTS, outs, out_pointers));
-    if (c == 0 && gfk_rs_unread_overlap(all, &d->rebuild, &out, outs))
-        return GFK_STATUS_OVERLAP;
-    gfk_product_t product = d->products[r * d->col_groups + c];
-    if (!check)
-        return gfk_product_run(product, &in, &out, all->bytes, c == 0 ? GFK_SET : GFK_XOR, NULL, 0,
-                               stream);
-    RETURN_IF_ERROR(gfk_product_check_arguments(product, &in, &out, all->bytes, stream));
-    if (gfk_outputs_overlap(&in, ins, &out, outs, all->bytes))
-        return GFK_STATUS_OVERLAP;
+    const gfk_product_t product = d->products[r * d->col_groups + c];
+    gfk_rs_addresses(all, d->rebuild.sources + c * INS, ins, in_pointers);
+    gfk_rs_addresses(all, outputs + r * OUTS, outs, out_pointers);
+    if (check) {
+        const gfk_operand operands[] = {gfk_operand_regions(&in, ins, all->bytes, GFK_READ),
+                                        gfk_operand_regions(&out, outs, all->bytes, GFK_WRITE)};
+        RETURN_IF_ERROR(gfk_operands_check(d->device, product->check_pointers, operands, 2));
+        if (c == 0 && gfk_rs_unread_overlap(all, &d->rebuild, &out, outs))
+            return GFK_STATUS_OVERLAP;
+    }
     /* Compare the outputs with those of the groups before. */
-    for (size_t other = 0; other < r && c == 0; other++) {
+    for (size_t other = 0; check && other < r && c == 0; other++) {
         const size_t others = group_size(d->rebuild.rows, other, OUTS);
-        RETURN_IF_ERROR(gfk_rs_addresses(all, outputs + other * OUTS, others, in_pointers));
+        gfk_rs_addresses(all, outputs + other * OUTS, others, in_pointers);
         if (gfk_outputs_overlap(&in, others, &out, outs, all->bytes))
             return GFK_STATUS_OVERLAP;
     }
-    return GFK_STATUS_SUCCESS;
+    const gfk_product_call call = {.product = product,
+                                   .in = &in,
+                                   .out = &out,
+                                   .bytes = all->bytes,
+                                   .accumulate = c != 0,
+                                   .stream = stream};
+    return compute ? gfk_product_compute(&call) : GFK_STATUS_SUCCESS;
 }
 
 gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t d, const gfk_regions *data,
                               const gfk_regions *parity, size_t bytes, gfk_stream_t stream) {
     if (d == NULL || data == NULL || parity == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(gfk_device_check_stream(d->device, stream));
     if (bytes % d->symbol != 0)
         return GFK_STATUS_INVALID_SIZE;
+    RETURN_IF_ERROR(gfk_device_check_stream(d->device, stream));
     if (d->products == NULL || bytes == 0)
         return GFK_STATUS_SUCCESS;
     const gfk_rs_regions all = {d->k, data, parity, bytes};
@@ -183,6 +185,6 @@ gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t d, const gfk_regions *data,
     for (int pass = several ? 0 : 1; pass < 2; pass++)
         for (size_t r = 0; r < d->row_groups; r++)
             for (size_t c = 0; c < d->col_groups; c++)
-                RETURN_IF_ERROR(run_pair(d, &all, r, c, pass == 0, stream));
+                RETURN_IF_ERROR(run_pair(d, &all, r, c, pass == 0 || !several, pass == 1, stream));
     return GFK_STATUS_SUCCESS;
 }

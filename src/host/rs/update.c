@@ -75,7 +75,7 @@ gfk_status gfk_rs_updater_run(gfk_rs_updater_t updater, const void *before, cons
         return GFK_STATUS_INVALID_ARGUMENT;
     const void *const pointers[] = {before, after};
     const gfk_regions in = gfk_inputs(pointers);
-    return gfk_product_run(updater->both, &in, parity, bytes, GFK_XOR, NULL, 0, stream);
+    return gfk_product_run(updater->both, &in, parity, bytes, GFK_XOR, stream);
 }
 
 gfk_status gfk_rs_updater_apply(gfk_rs_updater_t updater, const void *delta,
@@ -83,7 +83,7 @@ gfk_status gfk_rs_updater_apply(gfk_rs_updater_t updater, const void *delta,
     if (updater == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     const gfk_regions in = gfk_inputs(&delta);
-    return gfk_product_run(updater->one, &in, parity, bytes, GFK_XOR, NULL, 0, stream);
+    return gfk_product_run(updater->one, &in, parity, bytes, GFK_XOR, stream);
 }
 
 /* ---- deltas --------------------------------------------------------------------------------- */
@@ -112,8 +112,8 @@ gfk_status gfk_rs_delta(gfk_rs_t code, const void *before, const void *after, vo
     if (bytes != 0 && (before == NULL || after == NULL))
         return GFK_STATUS_INVALID_ARGUMENT;
     if (delta != before && delta != after)
-        return gfk_product_run(code->sum_of_two, &in, &out, bytes, GFK_SET, NULL, 0, stream);
+        return gfk_product_run(code->sum_of_two, &in, &out, bytes, GFK_SET, stream);
     if (delta == before)
         in_pointers[0] = in_pointers[1];
-    return gfk_product_run(code->sum_into, &in, &out, bytes, GFK_XOR, NULL, 0, stream);
+    return gfk_product_run(code->sum_into, &in, &out, bytes, GFK_XOR, stream);
 }

@@ -23,19 +23,18 @@ struct Vectors {
     bool aligned;
 };
 
-inline Vectors vectors_of(const gfk_product_call *call) {
-    const gfk_product_info *info = &call->product->info;
-    const unsigned symbol = info->field.w / 8;
-    const unsigned phase = (unsigned)((uintptr_t)gfk_region_address(call->in, 0) % 16);
-    bool aligned = phase % symbol == 0;
-    for (size_t i = 0; aligned && i < info->cols; i++)
-        aligned = (uintptr_t)gfk_region_address(call->in, i) % 16 == phase;
-    for (size_t j = 0; aligned && j < info->rows; j++)
-        aligned = (uintptr_t)gfk_region_address(call->out, j) % 16 == phase;
+inline Vectors vectors_of(const gfk_regions *in, size_t inputs, const gfk_regions *out,
+                          size_t outputs, unsigned w, uint64_t bytes) {
+    const unsigned phase = (unsigned)((uintptr_t)gfk_region_address(in, 0) % 16);
+    bool aligned = phase % (w / 8) == 0;
+    for (size_t i = 0; aligned && i < inputs; i++)
+        aligned = (uintptr_t)gfk_region_address(in, i) % 16 == phase;
+    for (size_t j = 0; aligned && j < outputs; j++)
+        aligned = (uintptr_t)gfk_region_address(out, j) % 16 == phase;
     Vectors v;
     v.aligned = aligned;
     v.phase = aligned ? phase : 0;
-    v.bytes = call->bytes;
+    v.bytes = bytes;
     v.count = (v.bytes + v.phase + 15) / 16;
     v.whole_begin = v.phase != 0;
     v.whole_end = (v.bytes + v.phase) / 16;
@@ -47,8 +46,13 @@ inline Vectors vectors_of(const gfk_product_call *call) {
     return v;
 }
 
+inline Vectors vectors_of(const gfk_product_call *call) {
+    const gfk_product_info *info = &call->product->info;
+    return vectors_of(call->in, info->cols, call->out, info->rows, info->field.w, call->bytes);
+}
+
 /* What becomes of an output's products: they are stored, or XORed into the output, or, with a
- * mismatch map, compared with it (gfk_product_check). */
+ * mismatch map, compared with it. */
 struct Epilogue {
     uint32_t *mismatch_map;
     unsigned shift;

@@ -211,19 +211,9 @@ size_t Width<W>::workspace(const gfk_rs_locator *locator, uint64_t bytes) {
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-/* Vectors as those of a product of the code, for which only the shape is asked. */
 inline Vectors vectors_of(const gfk_locate_call *call) {
     const gfk_locate_code &c = call->locator->code;
-    struct gfk_product shape = {};
-    shape.info.field.w = c.field.w;
-    shape.info.rows = c.m;
-    shape.info.cols = c.k;
-    gfk_product_call regions = {};
-    regions.product = &shape;
-    regions.in = call->data;
-    regions.out = call->parity;
-    regions.bytes = call->bytes;
-    return gfk::vectors_of(&regions);
+    return gfk::vectors_of(call->data, c.k, call->parity, c.m, c.field.w, call->bytes);
 }
 
 template <int W>

@@ -22,7 +22,7 @@ int main(void) {
     const gfk_regions in = {NULL, region, 1}, out = {NULL, &sum, 1};
     on_host.family = GFK_ENGINE_HOST;
     if (gfk_product_create(&product, &field, 1, 2, matrix, &on_host) ||
-        gfk_product_run(product, &in, &out, 1, GFK_SET, NULL, 0, NULL))
+        gfk_product_run(product, &in, &out, 1, GFK_SET, NULL))
         return 1;
     gfk_product_destroy(product);
     printf("gfk %d: %02x\n", gfk_version(), region[0]);

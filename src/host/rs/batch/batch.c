@@ -165,16 +165,6 @@ static bool reserve_addresses(gfk_rs_batch_t batch, size_t count) {
     return true;
 }
 
-/* The sources of a stripe, then its outputs: none missing, none beyond the address space. */
-static gfk_status find_addresses(const gfk_rs_regions *all, const gfk_rs_rebuild *pattern,
-                                 void **address) {
-    const size_t k = all->k;
-    RETURN_IF_ERROR(gfk_rs_addresses(all, pattern->sources, k, address));
-    RETURN_IF_ERROR(gfk_rs_addresses(all, pattern->outputs, pattern->rows, address + k));
-    const gfk_regions found = {.pointers = address};
-    return gfk_regions_check(&found, k + pattern->rows, all->bytes);
-}
-
 /* Adds a stripe with the pattern `index` to the plan, unless something is wrong with it or there is
  * nothing to do. */
 static gfk_status add_stripe(gfk_rs_batch_t batch, pattern_table *patterns, size_t index,
@@ -194,12 +184,13 @@ static gfk_status add_stripe(gfk_rs_batch_t batch, pattern_table *patterns, size
         return GFK_STATUS_OUT_OF_MEMORY;
     void **address = plan->addresses + batch->address_count;
     const gfk_rs_regions all = {k, &stripe->data, &stripe->parity, stripe->bytes};
-    RETURN_IF_ERROR(find_addresses(&all, pattern, address));
-    for (size_t i = 0; i < k + rows; i++)
-        RETURN_IF_ERROR(gfk_rs_check_memory(patterns->code, address[i], stripe->bytes));
+    gfk_rs_addresses(&all, pattern->sources, k, address);
+    gfk_rs_addresses(&all, pattern->outputs, rows, address + k);
     const gfk_regions in = {.pointers = address}, out = {.pointers = address + k};
-    if (gfk_outputs_overlap(&in, k, &out, rows, stripe->bytes) ||
-        gfk_rs_unread_overlap(&all, pattern, &out, rows))
+    const gfk_operand operands[] = {gfk_operand_regions(&in, k, stripe->bytes, GFK_READ),
+                                    gfk_operand_regions(&out, rows, stripe->bytes, GFK_WRITE)};
+    RETURN_IF_ERROR(gfk_rs_check_memory(patterns->code, operands, 2));
+    if (gfk_rs_unread_overlap(&all, pattern, &out, rows))
         return GFK_STATUS_OVERLAP;
     plan->stripes[plan->stripe_count++] =
         (gfk_batch_stripe){stripe->bytes, index, batch->address_count};
@@ -279,7 +270,7 @@ static void run_stripe(size_t i, void *context) {
                                    .in = &in,
                                    .out = &out,
                                    .bytes = stripe->bytes};
-    (void)call.product->engine->run(&call);
+    (void)gfk_product_compute(&call);
 }
 
 /* ---- the interface -------------------------------------------------------------------------- */

@@ -14,14 +14,9 @@ enum {
     LEAST_LENGTH =
         8 << 10, /* of a tile in a region, if the rows fit: one block of the host engine */
     MOST_LENGTH = 16 << 10,
-    MOST_GUESSES = 2,  /* for a tile */
-    MOST_SKIPPED = 64, /* tiles without a guess after guesses that explained little */
-    COEFFICIENT = 32   /* bytes of ISA-L's tables for one coefficient */
+    MOST_GUESSES = 2, /* for a tile */
+    MOST_SKIPPED = 64 /* tiles without a guess after guesses that explained little */
 };
-
-static bool has_tables(const gfk_rs_locator *locator) {
-    return locator->encoder->info.engine->family == GFK_ENGINE_ISAL;
-}
 
 /* The length of a tile in a region of so many bytes. Rows are read again and again, the data is
  * not; so for many data regions the rows decide. */
@@ -63,18 +58,13 @@ static uintptr_t divide(const gfk_rs_locator *locator, size_t length, worker **m
     w.guess.regions = take(&at, c->t * sizeof(uint32_t));
     w.guess.rows = take(&at, m * sizeof(uint32_t));
     w.guess.map = take(&at, m * most * sizeof(uint32_t));
-    w.map = take(&at, sizeof *w.map);
-    void *tables = has_tables(locator) ? take(&at, COEFFICIENT * m * most) : NULL;
+    w.map_memory = take(&at, gfk_product_with_matrix_bytes(locator->encoder, m, most));
     if (((uintptr_t)*made & ~(uintptr_t)255) == 0) /* only the size is wanted */
         return at;
     memset(w.zeros, 0, length);
     memset(w.counts, 0, (c->k + m) * sizeof *w.counts);
     memset(w.verdict, 0, sizeof *w.verdict);
     w.verdict->first_corrupt = UINT64_MAX;
-    *w.map = *locator->encoder;
-    w.map->info.rows = m;
-    w.map->matrix = w.guess.map;
-    w.map->tables = tables;
     **made = w;
     return at;
 }
@@ -103,9 +93,7 @@ static bool find_syndromes(const tile *t) {
     for (size_t i = 0; i < c->k; i++)
         w->in[i] = region_of(t, i);
     const gfk_regions in = {.pointers = (void **)w->in};
-    const gfk_product_t encoder = t->share->locator->encoder;
-    run_product(encoder, encoder->engine->run, &in, w->syndromes, pitch(t->share->length),
-                t->bytes);
+    compute_rows(t->share->locator->encoder, &in, w->syndromes, pitch(t->share->length), t->bytes);
     bool differs = false;
     for (size_t j = 0; j < c->m && !differs; j++)
         differs = memcmp(row_of(t, w->syndromes, j), region_of(t, c->k + j), t->bytes) != 0;
@@ -153,11 +141,12 @@ static bool make_guess(const tile *t) {
                 gfk_guess_exchange(c, g, p, x);
         gfk_guess_exchange(c, g, p, pivot);
     }
-    const size_t data = w->map->info.cols = w->guessed_data;
+    const size_t data = w->guessed_data;
     for (size_t x = 0; x < c->m; x++) /* a parity's column is 0 but for its own error */
         memmove(g->map + x * data, g->map + x * errors + errors - data, data * sizeof *g->map);
-    if (data != 0 && has_tables(t->share->locator))
-        gfk_isal_fill_tables(w->map);
+    if (data != 0)
+        w->map =
+            gfk_product_with_matrix(t->share->locator->encoder, c->m, data, g->map, w->map_memory);
     return true;
 }
 
@@ -171,9 +160,7 @@ static size_t try_guess(const tile *t) {
         w->pivots[p] = row_of(t, w->syndromes, g->rows[c->m - w->guessed_data + p]);
     const gfk_regions pivots = {.pointers = (void **)w->pivots};
     if (w->guessed_data != 0)
-        run_product(w->map,
-                    has_tables(t->share->locator) ? w->map->engine->run : gfk_host_product_run,
-                    &pivots, w->values, pitch(t->share->length), t->bytes);
+        compute_rows(w->map, &pivots, w->values, pitch(t->share->length), t->bytes);
     else
         memset(w->values, 0, c->m * pitch(t->share->length));
     memset(w->rest, 0, t->bytes);

@@ -31,8 +31,9 @@ typedef struct worker {
     gfk_rs_verdict *verdict;
     gfk_locate_state state;
     gfk_locate_guess guess;
-    struct gfk_product *map; /* the product of the guess */
-    size_t guessed_data;     /* data regions of the guess, after its parity regions */
+    gfk_product_t map;   /* the product of the guess, */
+    void *map_memory;    /* and where it lies */
+    size_t guessed_data; /* data regions of the guess, after its parity regions */
     bool guessed;
     size_t skip, skipped; /* tiles to go without a guess, and how many the last time */
 } worker;
@@ -74,13 +75,12 @@ static inline unsigned char *region_of(const tile *t, size_t i) {
            t->offset;
 }
 
-static inline void run_product(gfk_product_t product, gfk_engine_run_fn *engine,
-                               const gfk_regions *in, unsigned char *out, size_t stride,
-                               size_t bytes) {
+static inline void compute_rows(gfk_product_t product, const gfk_regions *in, unsigned char *out,
+                                size_t stride, size_t bytes) {
     const gfk_regions outputs = {.base = out, .stride = stride};
     const gfk_product_call call = {
         .product = product, .in = in, .out = &outputs, .bytes = bytes, .on_caller = true};
-    engine(&call);
+    (void)gfk_product_compute(&call); /* the engines of the CPU cannot fail */
 }
 
 /* Loads symbol i of m rows. */

@@ -98,8 +98,7 @@ FOR_POSITIONS void use_roots(const tile *t, unsigned width, size_t offset, size_
     worker *w = t->w;
     const unsigned char *of = w->rest + first;
     const gfk_regions in = {.base = w->values + offset, .stride = pitch(t->share->length)};
-    const gfk_product_t product = t->share->locator->roots;
-    run_product(product, product->engine->run, &in, w->roots, length, bytes);
+    compute_rows(t->share->locator->roots, &in, w->roots, length, bytes);
     memset(w->found, 0, symbols);
     for (uint32_t i = 0; i < c->k + c->m; i++) {
         unsigned char *row = w->roots + i * length;
@@ -125,8 +124,7 @@ FOR_POSITIONS void decode_width(const tile *t, unsigned width, size_t left) {
     worker *w = t->w;
     const gfk_regions in = {.base = w->syndromes, .stride = pitch(t->share->length)};
     if (locator->sums != NULL)
-        run_product(locator->sums, locator->sums->engine->run, &in, w->values,
-                    pitch(t->share->length), t->bytes);
+        compute_rows(locator->sums, &in, w->values, pitch(t->share->length), t->bytes);
     if (locator->roots == NULL || left <= FEW || left < t->bytes / (width / 8) / MANY) {
         decode_positions(t, width);
         return;

@@ -25,54 +25,32 @@ gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *workspac
     return GFK_STATUS_SUCCESS;
 }
 
-/* Does anything that is written share bytes with anything else? Regions are written only to repair.
- */
-static bool overlap(gfk_rs_t code, const gfk_locate_call *call, size_t workspace_bytes) {
-    const size_t k = code->info.k, m = code->info.m, bytes = call->bytes;
-    const gfk_span spans[] = {{call->verdict, sizeof *call->verdict},
-                              {call->counts, (k + m) * sizeof *call->counts},
-                              {call->workspace, workspace_bytes}};
-    if (gfk_spans_overlap(spans, 3))
-        return true;
-    for (size_t a = 0; a < 3; a++)
-        if (spans[a].bytes != 0 && bytes != 0 &&
-            (gfk_regions_touch(call->data, k, bytes, spans[a].start, spans[a].bytes) ||
-             gfk_regions_touch(call->parity, m, bytes, spans[a].start, spans[a].bytes)))
-            return true;
-    return call->repair && bytes != 0 &&
-           (gfk_outputs_overlap(call->data, k, call->parity, m, bytes) ||
-            gfk_outputs_overlap(call->parity, m, call->data, k, bytes));
-}
-
 static gfk_status check_call(gfk_rs_t code, const gfk_locate_call *call, size_t workspace_bytes) {
-    const size_t needed = workspace_of(code->locator, call->bytes);
-    if ((uintptr_t)call->workspace % 256 != 0 || (uintptr_t)call->verdict % sizeof(uint64_t) != 0 ||
-        (uintptr_t)call->counts % sizeof(uint64_t) != 0)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(gfk_product_check_arguments(code->encoder, call->data, call->parity,
-                                                call->bytes, call->stream));
-    if (needed > (call->workspace ? workspace_bytes : 0))
-        return GFK_STATUS_WORKSPACE_TOO_SMALL;
-    if (gfk_wraps(call->workspace, needed) || gfk_wraps(call->verdict, sizeof *call->verdict) ||
-        gfk_wraps(call->counts, (code->info.k + code->info.m) * sizeof *call->counts))
-        return GFK_STATUS_INVALID_SIZE;
-    RETURN_IF_ERROR(gfk_rs_check_memory(code, call->verdict, sizeof *call->verdict));
-    RETURN_IF_ERROR(gfk_rs_check_memory(code, call->counts,
-                                        (code->info.k + code->info.m) * sizeof *call->counts));
-    RETURN_IF_ERROR(gfk_rs_check_memory(code, call->workspace, needed));
-    if (code->info.device >= 0 && call->bytes != 0 &&
-        code->info.k + code->info.m > GFK_LOCATE_MOST_DEVICE_POINTERS &&
-        (call->data->pointers != NULL || call->parity->pointers != NULL))
-        return GFK_STATUS_NOT_SUPPORTED;
-    return overlap(code, call, needed) ? GFK_STATUS_OVERLAP : GFK_STATUS_SUCCESS;
+    const size_t k = code->info.k, m = code->info.m, bytes = call->bytes;
+    RETURN_IF_ERROR(
+        gfk_product_check_arguments(code->encoder, call->data, call->parity, bytes, call->stream));
+    const unsigned access = call->repair ? GFK_WRITE : GFK_READ;
+    const gfk_operand operands[] = {
+        gfk_operand_regions(call->data, k, bytes, access),
+        gfk_operand_regions(call->parity, m, bytes, access),
+        gfk_operand_range(call->verdict, sizeof *call->verdict, sizeof(uint64_t), GFK_WRITE),
+        gfk_operand_range(call->counts, (k + m) * sizeof *call->counts, sizeof(uint64_t),
+                          GFK_WRITE),
+        gfk_operand_workspace(call->workspace, workspace_bytes, workspace_of(code->locator, bytes),
+                              256),
+    };
+    RETURN_IF_ERROR(gfk_rs_check_memory(code, operands, sizeof operands / sizeof operands[0]));
+    return code->info.device >= 0 && bytes != 0 && k + m > GFK_LOCATE_MOST_DEVICE_POINTERS &&
+                   (call->data->pointers != NULL || call->parity->pointers != NULL)
+               ? GFK_STATUS_NOT_SUPPORTED
+               : GFK_STATUS_SUCCESS;
 }
 
 gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
                          size_t bytes, gfk_rs_repair repair, gfk_rs_verdict *verdict,
                          uint64_t *counts, void *workspace, size_t workspace_bytes,
                          gfk_stream_t stream) {
-    if (code == NULL || data == NULL || parity == NULL || verdict == NULL || counts == NULL ||
-        (repair != GFK_RS_REPORT && repair != GFK_RS_REPAIR))
+    if (code == NULL || (repair != GFK_RS_REPORT && repair != GFK_RS_REPAIR))
         return GFK_STATUS_INVALID_ARGUMENT;
     if (code->locator == NULL)
         return GFK_STATUS_NOT_SUPPORTED;
@@ -100,8 +78,14 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
     const uint32_t *unwanted;
     RETURN_IF_ERROR(gfk_locate_device_sample(&call, &unwanted));
     const gfk_status status =
-        gfk_product_check(code->encoder, data, parity, bytes, call.mismatch_map,
-                          GFK_LOCATE_CHUNK_SHIFT, unwanted, stream);
+        gfk_product_compute(&(gfk_product_call){.product = code->encoder,
+                                                .in = data,
+                                                .out = parity,
+                                                .bytes = bytes,
+                                                .stream = stream,
+                                                .mismatch_map = call.mismatch_map,
+                                                .shift = GFK_LOCATE_CHUNK_SHIFT,
+                                                .unwanted = unwanted});
     if (status == GFK_STATUS_NOT_SUPPORTED) /* the code is too wide for the engine */
         RETURN_IF_ERROR(gfk_locate_device_mark(&call));
     else

@@ -6,12 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
 #include "host/base/sizes.h"
+#include "operands.h"
 
 enum { GROUP = 1024 };
-
-const gfk_regions gfk_no_regions = {NULL, NULL, 0};
 
 static bool ascends(void *const *a, size_t count) {
     for (size_t i = 1; i < count; i++)
