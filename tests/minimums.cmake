@@ -32,7 +32,7 @@ set(gfk_minimums
   "host.products 14304 5840"
   "host.products_wide 88 72"
   "host.product_lengths 5600"
-  "host.stack 2397"
+  "host.stack 2380"
   "host.product_guard_pages 1344 224"
   "host.rs_guard_pages 72 72"
   "host.product_errors 260 260"
