@@ -128,6 +128,8 @@ prebuild() {
     rm -rf build/prebuilt-papers
     mkdir -p build/prebuilt-papers/tests
     mv build/prebuilt/papers build/prebuilt-papers
+    mkdir build/prebuilt/papers # an installation includes the file
+    cp build/prebuilt-papers/papers/cmake_install.cmake build/prebuilt/papers
     [ ! -e build/prebuilt/sass.csv ] || mv build/prebuilt/sass.csv build/prebuilt-papers
     cp -a build/prebuilt/{BUILT,CMakeCache.txt} build/prebuilt-papers
     cp -a build/prebuilt/tests/gfk_tests build/prebuilt-papers/tests
