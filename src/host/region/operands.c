@@ -98,7 +98,7 @@ static bool overlaps(const gfk_operand *written, const gfk_operand *operands, si
 gfk_status gfk_operands_check(int place, bool check_pointers, const gfk_operand *operands,
                               size_t count) {
     gfk_status first = GFK_STATUS_SUCCESS; /* these three statuses ascend in the documented order */
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && first != GFK_STATUS_INVALID_ARGUMENT; i++) {
         const gfk_status status = check_operand(&operands[i]);
         if (status != GFK_STATUS_SUCCESS && (first == GFK_STATUS_SUCCESS || status < first))
             first = status;
