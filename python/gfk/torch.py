@@ -80,7 +80,7 @@ def rs_verify(data: torch.Tensor, parity: torch.Tensor, w: int = 8, polynomial: 
               matrix: str = "cauchy") -> torch.Tensor:
     """One int32: 0 if the parity matches the data, else 1. Does not wait."""
     word = torch.empty(1, dtype=torch.int32, device=data.device)
-    return _code(data.shape[0], parity.shape[0], w, polynomial, matrix, False).verify(data, parity, out=word)
+    return _code(data.shape[0], parity.shape[0], w, polynomial, matrix).verify(data, parity, out=word)
 
 
 @rs_verify.register_fake
