@@ -84,7 +84,7 @@ check)
         stage build cmake --build $build/cuda -j "$(nproc)" --target gfk_papers_kernels
     fi
     ;;
-*)
+"" | --*)
     if [ -z "$commit" ] && commit=$(git rev-parse HEAD 2>/dev/null); then
         [ -z "$(git status --porcelain -- . ':!papers/results' ':!papers/*.md')" ] || commit+=-dirty
     fi
@@ -94,8 +94,10 @@ check)
     results=build/papers/results
     [ -z "$slug" ] || [ $# -gt 0 ] || results=papers/results/$slug
     mkdir -p "$results"
-    rc=0 # of wrong rows; the others have their pages all the same
-    timeout $seconds "$build/papers/gfk_papers" "$@" --out "$results/papers.json" || rc=$?
+    rc=0 # 1: some rows are wrong; the others have their pages all the same
+    timeout $seconds "$build/papers/gfk_papers" "$@" --out build/papers.json.part || rc=$?
+    [ $rc -le 1 ] || { echo "papers.sh: the run ended early ($rc); no record and no pages" >&2; exit $rc; }
+    mv build/papers.json.part "$results/papers.json"
     rm -f "$results/sass.csv" # of another build
     if [ -n "${GFK_PREBUILT:-}" ] && [ -e "$build/sass.csv" ]; then
         cp "$build/sass.csv" "$results/sass.csv"
@@ -111,5 +113,9 @@ check)
         tar -czf "$OUT/papers.tar.gz" "$results" build/papers/pages papers/*.md papers/*/README.md
     fi
     exit $rc
+    ;;
+*)
+    echo "papers.sh: there is no $1; see scripts/papers.sh --help" >&2
+    exit 2
     ;;
 esac
