@@ -70,11 +70,16 @@ check)
     stage build cmake --build "$build" -j "$(nproc)" --target gfk_papers
     rm -rf $build/check
     mkdir $build/check
-    "$build/papers/gfk_papers" --only cpu --sizes 65536 --out $build/check/papers.json >$build/check/papers.log
-    write_pages $build/check $build/check/papers.json
-    for claim in gpu-rscode:S1-3 gf-gpu:S2-1 opencl:S3-3 gibraltar:S4-15 nuclei:S5-6; do
+    claims="gpu-rscode:S1-3 gf-gpu:S2-1 opencl:S3-3 gibraltar:S4-15 nuclei:S5-6"
+    for claim in $claims; do
+        rows=$build/check/${claim%:*}.json
+        "$build/papers/gfk_papers" --paper "${claim%:*}" --only cpu --sizes 65536 --out "$rows" >>$build/check/log
+        [ "$(grep -c '"state": "measured"' "$rows")" -gt 0 ] # each has compared all bytes
+    done
+    write_pages $build/check $build/check/*.json
+    for claim in $claims; do
         line=$(grep -F "[${claim#*:}](" "$build/check/${claim%:*}/README.md")
-        echo "$line"
+        echo "$(grep -c '"state": "measured"' "$build/check/${claim%:*}.json") rows; $line"
         [[ $line != *"not run here"* ]]
     done
     python3 -B papers/report/papers_test.py
