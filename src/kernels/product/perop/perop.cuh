@@ -335,7 +335,7 @@ template <class Op, bool Aligned, int POINTERS>
 constexpr PeropKernel perop_kernel = {Aligned, POINTERS,
                                       launch_kernel<Op, Aligned && Op::bytes == 16, POINTERS>};
 
-/* The smallest kernel of an Op for so many pointers; an engine of tests and papers has no rows to name it. */
+/* The smallest kernel of an Op for so many pointers; an engine of another build has no rows to name it. */
 template <class Op>
 const PeropKernel *find_kernel(bool aligned, size_t pointers) {
     return pointers > PEROP_FEW ? aligned ? &perop_kernel<Op, true, PEROP_MANY>
