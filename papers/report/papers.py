@@ -485,7 +485,8 @@ rule is the figure in the column *here*, in bold where the column has several; o
 
 The column *CARRY_FREE* says what the carry-less multiply-add makes of a claim about tables, loops or compiling.
 *No longer matters*: the library's kernel with run-time constants and without tables has at least 95 % of memory speed at
-the claim's shape (`percent_of_roofline` of the row that `claims.toml` names), so nothing is left to gain.
+the claim's shape (`percent_of_roofline` of the row that `claims.toml` names), so nothing is left to gain. *Still matters*: the
+kernel has less; its percentage stands there.
 
 ## Run it
 
@@ -496,9 +497,13 @@ claims about CPUs. On a machine with another GPU its record goes to `papers/resu
 ## Cite it
 
 Cite the five papers for their claims, and this study by the commit that the line *Generated* names: "gf-kernels, papers/,
-commit ..., measured on ...". The record with every row is [results/h200/papers.json]({root}/papers/results/h200/papers.json); the
-instructions that sentences count are in `sass.csv` beside it. Every output of a measured kernel was compared byte by
-byte.
+commit ..., measured on ...".
+
+{references}
+
+The record with every row is [results/h200/papers.json]({root}/papers/results/h200/papers.json); the instructions that sentences
+count are in `sass.csv` next to it. Every output of a measured kernel was compared byte by byte, but for probes that leave
+something out on purpose, and for sums in registers ([probes]({root}/papers/probes/README.md)).
 
 ## What is here
 
@@ -538,5 +543,6 @@ def pages(paths, folder):
     index += ["## Where the papers contradict each other"]
     index += contradictions(run) if "all" in asked or asked.issuperset(NAMES) else ["Not run: this needs all five papers."]
     about = ABOUT.replace("{claims}", str(sum(len(read(name)["claim"]) for name in NAMES)))
+    about = about.replace("{references}", "\n".join(f"- {read(name)['paper']['reference']}." for name in NAMES))
     found["README.md"] = "\n\n".join(filter(None, ["# Five papers, measured again", about, source_line(run), *index])) + "\n"
     return {name: text.replace("{root}", os.path.relpath(ROOT, (folder / name).parent)) for name, text in found.items()}
