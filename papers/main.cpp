@@ -34,6 +34,18 @@ Rows rows_of(const Options &options) {
 
 } // namespace
 
+std::vector<HostCase> library_encodes(const Shape &shape, size_t file, const Options &options) {
+    std::vector<HostCase> cases;
+    const size_t bytes = options.size_or(file);
+    for (gfk_where where : {GFK_PAGEABLE, GFK_PINNED})
+        for (unsigned n : {1u, 2u, 4u, 8u, 16u})
+            if (devices_of(options) != 0)
+                cases.push_back({HostCase::Encode, shape, bytes, where, GFK_PATH_GPU, n});
+    if (options.host)
+        cases.push_back({HostCase::Encode, shape, bytes});
+    return cases;
+}
+
 #ifdef HAVE_CUDA
 std::vector<RegionCase> ladder(const char *steps, std::initializer_list<unsigned> widths,
                                const Options &options) {

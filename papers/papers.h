@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cases/cases.h"
+#include "cases/host.h"
 
 void add_gpu_rscode_rows(const Options &options, Rows *rows);
 void add_gf_gpu_rows(const Options &options, Rows *rows);
@@ -14,6 +15,9 @@ void add_nuclei_rows(const Options &options, Rows *rows);
 inline size_t region_of(size_t data, size_t k) {
     return data / k / 512 * 512;
 }
+
+// The library's call on a file of so many bytes, from both kinds of memory in 1 to 16 streams, and on the CPU.
+std::vector<HostCase> library_encodes(const Shape &shape, size_t file, const Options &options);
 
 // ---- on a device -----------------------------------------------------------------------------
 // The rows of these kernels, one behind the other, at 256 MiB. %u is the width; "=128" and "=ones" stand

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cases/cpu.h"
-#include "cases/host.h"
 #include "papers.h"
 #ifdef HAVE_CUDA
 #include "probes/rows.h"
@@ -10,19 +9,6 @@ namespace {
 
 constexpr Shape kShape = {8, 4, 2};
 constexpr size_t kFile = 1600000000;
-
-// The library's call, from both kinds of memory.
-std::vector<HostCase> streams(const Options &options) {
-    std::vector<HostCase> cases;
-    const size_t bytes = options.size_or(kFile);
-    for (gfk_where where : {GFK_PAGEABLE, GFK_PINNED})
-        for (unsigned n : {1u, 2u, 4u, 8u, 16u})
-            if (devices_of(options) != 0)
-                cases.push_back({HostCase::Encode, kShape, bytes, where, GFK_PATH_GPU, n});
-    if (options.host)
-        cases.push_back({HostCase::Encode, kShape, bytes});
-    return cases;
-}
 
 #ifdef HAVE_CUDA
 const char *const kBase = "log_mod_b1_constant", *const kTiledBase = "log_mod_b1_constant_tiled";
@@ -93,7 +79,7 @@ void add_device_rows(const Options &options, Rows *rows) {
 } // namespace
 
 void add_gpu_rscode_rows(const Options &options, Rows *rows) {
-    host_rows(streams(options), rows);
+    host_rows(library_encodes(kShape, kFile, options), rows);
 #ifdef HAVE_CUDA
     if (options.device)
         add_device_rows(options, rows);
