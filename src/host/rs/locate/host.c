@@ -6,6 +6,7 @@
 
 #include "host.h"
 #include "host/base/sizes.h"
+#include "host/base/symbol.h"
 #include "rows.h"
 
 enum {
@@ -169,7 +170,8 @@ static size_t try_guess(const tile *t) {
                          t->bytes);
     for (size_t x = checks; x < c->m - w->guessed_data; x++) /* the errors of parity */
         add(row_of(t, w->values, x), row_of(t, w->syndromes, g->rows[x]), t->bytes);
-    return is_zero(w->rest, t->bytes) ? 0 : count_symbols(w->rest, w->zeros, t->bytes, c->field.w);
+    return gfk_is_zero(w->rest, t->bytes) ? 0
+                                          : count_symbols(w->rest, w->zeros, t->bytes, c->field.w);
 }
 
 /* Counts and repairs what the guess explains. What it leaves is in w->wrong then. */

@@ -47,10 +47,6 @@ static inline void clear_symbols(unsigned char *restrict a, const unsigned char 
 }
 #undef CLEAR
 
-static inline bool is_zero(const unsigned char *a, size_t bytes) {
-    return bytes == 0 || (a[0] == 0 && memcmp(a, a + 1, bytes - 1) == 0);
-}
-
 /* sum |= a ^ b */
 static inline void merge_difference(unsigned char *restrict sum, const unsigned char *restrict a,
                                     const unsigned char *restrict b, size_t bytes) {
