@@ -60,13 +60,6 @@ __device__ inline void load_shared(uint32_t at, uint32_t (&x)[N]) {
                      : "r"(at)
                      : "memory");
 }
-/* The same, which the compiler does not replace by registers that it has loaded from there already. */
-__device__ inline void load_shared_again(uint32_t at, uint32_t (&x)[2]) {
-    asm volatile("ld.volatile.shared.v2.u32 {%0, %1}, [%2];"
-                 : "=r"(x[0]), "=r"(x[1])
-                 : "r"(at)
-                 : "memory");
-}
 
 template <int N>
 __device__ inline void store_shared(uint32_t at, const uint32_t (&x)[N]) {

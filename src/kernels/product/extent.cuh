@@ -81,19 +81,6 @@ struct Epilogue {
         else if (differs<Aligned>(p, x))
             report(offset, 4 * N);
     }
-    /* A whole vector of an output that is read, whose words were loaded before. */
-    template <int N>
-    __device__ void finish(uint8_t *p, const uint32_t (&x)[N], const uint32_t (&old)[N],
-                           uint64_t offset) const {
-        uint32_t y[N], any = 0;
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            any |= y[i] = x[i] ^ old[i];
-        if (!mismatch_map)
-            store_vector<true>(p, y);
-        else if (any)
-            report(offset, 4 * N);
-    }
 };
 
 inline bool reads_outputs(const gfk_product_call *call) {

@@ -47,15 +47,6 @@ __device__ inline void expect(uint32_t (&x)[N]) {
 __device__ inline void expect(uint32_t &x) {
     asm volatile("" : "+r"(x) : : "memory");
 }
-/* A register that was not written: its bits are multiplied by zeros. */
-__device__ inline uint32_t anything() {
-    uint32_t x;
-    asm volatile("" : "=r"(x));
-    return x;
-}
-__device__ inline void expect(uint8_t *(&x)[1]) {
-    asm volatile("" : "+l"(x[0]) : : "memory");
-}
 
 /* 64 rows, 256, 64 or 32 columns, 256 bits deep: D = A * B where `add` is 0, D += A * B where it is
  * not. A is in registers, b describes B.
