@@ -9,7 +9,7 @@ namespace gfk {
 
 /* Vectors of 4 bytes are counted from each region's first byte, whatever its phase. */
 template <>
-struct VectorOf<4, false> {
+struct VectorOf<4> {
     static constexpr int words = 1;
 
     static uint64_t count(const Vectors &v) { return (v.bytes + 3) / 4; }
@@ -48,7 +48,7 @@ struct VectorOf<4, false> {
 };
 
 template <>
-struct VectorOf<1, false> {
+struct VectorOf<1> {
     static constexpr int words = 1;
 
     static uint64_t count(const Vectors &v) { return v.bytes; }

@@ -36,6 +36,8 @@ struct PeropOp {
     static constexpr bool updates = false;
     static constexpr bool staged = true;        /* coefficients' data go to shared memory */
     static constexpr bool field_staged = false; /* and so do the field's tables */
+    static constexpr bool fallback = false;     /* AUTO takes the engine: it has a kernel for few
+                                                   addresses, whose launch takes less time */
     struct Params {};                           /* by value, in the constant bank */
 
     static Params params(const gfk_field *) { return {}; }
@@ -67,9 +69,9 @@ struct Addresses {
     }
 };
 
-constexpr int PEROP_FEW = 32, PEROP_MANY = 2048;
-constexpr size_t PEROP_POINTERS = 1024; /* inputs, and as many outputs, in one launch */
-constexpr size_t PEROP_STRIDED = (size_t)1 << 20;
+/* Inputs and outputs of one launch, if their addresses are in an array, and the longest array. */
+constexpr size_t PEROP_INPUTS = 1024, PEROP_ROWS = 64, PEROP_STRIDED = (size_t)1 << 20;
+constexpr int PEROP_FEW = 32, PEROP_MANY = PEROP_INPUTS + PEROP_ROWS;
 
 /* Coefficients lie panel by panel (the last one may have fewer than four outputs); in a panel input
  * by input, and for each input output by output. */
@@ -127,10 +129,10 @@ __device__ inline void add_inputs(const P &p, const Op &op, const uint32_t *coef
 
 /* Neighbouring blocks take the panels of one tile, so that the inputs of all but the first come
  * from the L2 cache. */
-template <class Op, bool Aligned, int POINTERS>
+template <class Op, int POINTERS>
 __global__ void __launch_bounds__(PEROP_THREADS, Op::updates ? 5 : 0)
     perop(const __grid_constant__ PeropParams<Op, POINTERS> p) {
-    using V = VectorOf<Op::bytes, Aligned>;
+    using V = VectorOf<Op::bytes>;
     extern __shared__ uint4 perop_shared[];
     uint32_t *const shared = (uint32_t *)perop_shared;
     const unsigned panel = blockIdx.x % p.panels, panel_blocks = gridDim.x / p.panels;
@@ -276,7 +278,7 @@ struct Submatrix {
     size_t row, rows, col, cols;
 };
 
-template <class Op, bool Aligned, int POINTERS>
+template <class Op, int POINTERS>
 gfk_status launch_kernel(const gfk_product_call *call, const Vectors &vectors,
                          const Submatrix &part) {
     const gfk_product_t product = call->product;
@@ -284,7 +286,7 @@ gfk_status launch_kernel(const gfk_product_call *call, const Vectors &vectors,
     const PeropState<Op> &state = *(const PeropState<Op> *)product->state;
     PeropParams<Op, POINTERS> p;
     p.vectors = vectors;
-    p.count = VectorOf<Op::bytes, Aligned>::count(vectors);
+    p.count = VectorOf<Op::bytes>::count(vectors);
     p.tiles = (p.count + PEROP_THREADS - 1) / PEROP_THREADS;
     p.field = tables;
     p.coefficients = tables + Op::field_words + Op::words * part.row * product->info.cols;
@@ -319,29 +321,27 @@ gfk_status launch_kernel(const gfk_product_call *call, const Vectors &vectors,
      * its shared memory. */
     const uint64_t enough = 64 * (uint64_t)product->processors / p.panels + 1;
     const uint64_t panel_blocks = p.tiles < enough ? p.tiles : enough;
-    return launch(perop<Op, Aligned, POINTERS>, panel_blocks * p.panels, PEROP_THREADS, shared,
-                  call->stream, p);
+    return launch(perop<Op, POINTERS>, panel_blocks * p.panels, PEROP_THREADS, shared, call->stream,
+                  p);
 }
 
-/* A compiled kernel on the host: what the symbol of a row points to. An Op with fewer than 16 bytes per
- * thread has the same code for aligned regions and for others. */
+/* A compiled kernel on the host: what the symbol of a row points to. */
 struct PeropKernel {
-    bool aligned;
     size_t pointers; /* that a launch's parameters hold */
     gfk_status (*start)(const gfk_product_call *call, const Vectors &vectors,
                         const Submatrix &part);
 };
-template <class Op, bool Aligned, int POINTERS>
-constexpr PeropKernel perop_kernel = {Aligned, POINTERS,
-                                      launch_kernel<Op, Aligned && Op::bytes == 16, POINTERS>};
+template <class Op, int POINTERS>
+constexpr PeropKernel perop_kernel = {POINTERS, launch_kernel<Op, POINTERS>};
 
-/* The smallest kernel of an Op for so many pointers; an engine of another build has no rows to name it. */
+/* The smallest kernel of an Op for so many pointers. An engine of another build has no rows to name
+ * a kernel. */
 template <class Op>
-const PeropKernel *find_kernel(bool aligned, size_t pointers) {
-    return pointers > PEROP_FEW ? aligned ? &perop_kernel<Op, true, PEROP_MANY>
-                                          : &perop_kernel<Op, false, PEROP_MANY>
-           : aligned ? &perop_kernel<Op, true, PEROP_FEW>
-                                : &perop_kernel<Op, false, PEROP_FEW>;
+const PeropKernel *find_kernel(size_t pointers) {
+    if constexpr (Op::fallback)
+        if (pointers <= PEROP_FEW)
+            return &perop_kernel<Op, PEROP_FEW>;
+    return &perop_kernel<Op, PEROP_MANY>;
 }
 
 template <class Op>
@@ -350,7 +350,7 @@ gfk_status perop_accepts(gfk_product_info *info) {
     info->table_bytes = count < most ? 4 * (Op::field_words + Op::words * count) : UINT64_MAX;
     size_t kernels;
     const gfk_kernel_row *rows = gfk_rows_of(info->engine->id, &kernels);
-    const PeropKernel *kernel = find_kernel<Op>(true, info->rows + info->cols); /* addresses */
+    const PeropKernel *kernel = find_kernel<Op>(info->rows + info->cols); /* addresses */
     for (size_t i = 0; i < kernels && info->kernel == NULL; i++)
         if (*rows[i].symbol == kernel)
             info->kernel = &rows[i].info;
@@ -365,10 +365,9 @@ gfk_status perop_run(const gfk_product_call *call) {
         (!Op::updates && info->engine->labels & GFK_ENGINE_ADDS_EQUAL_COLUMNS))
         return GFK_STATUS_INTERNAL; /* engines.def and this Op disagree */
     const Vectors vectors = vectors_of(call);
-    const bool aligned = vectors.aligned || Op::bytes < 16;
     const gfk_compiled_kernel_info *const named = call->product->named;
-    const size_t most_rows = call->out->pointers ? PEROP_POINTERS : PEROP_STRIDED;
-    const size_t most_cols = call->in->pointers ? PEROP_POINTERS : PEROP_STRIDED;
+    const size_t most_rows = call->out->pointers ? PEROP_ROWS : PEROP_STRIDED;
+    const size_t most_cols = call->in->pointers ? PEROP_INPUTS : PEROP_STRIDED;
     if (call->mismatch_map && info->cols > most_cols)
         return GFK_STATUS_NOT_SUPPORTED;
     for (size_t row = 0; row < info->rows; row += most_rows)
@@ -379,8 +378,8 @@ gfk_status perop_run(const gfk_product_call *call) {
             const size_t pointers =
                 (call->in->pointers ? part.cols : 0) + (call->out->pointers ? part.rows : 0);
             const PeropKernel *kernel =
-                named != NULL ? &symbol_of<PeropKernel>(named) : find_kernel<Op>(aligned, pointers);
-            if ((kernel->aligned && !aligned) || kernel->pointers < pointers)
+                named != NULL ? &symbol_of<PeropKernel>(named) : find_kernel<Op>(pointers);
+            if (kernel->pointers < pointers)
                 return GFK_STATUS_NOT_SUPPORTED;
             const gfk_status status = kernel->start(call, vectors, part);
             if (status != GFK_STATUS_SUCCESS)
@@ -391,14 +390,22 @@ gfk_status perop_run(const gfk_product_call *call) {
 
 } // namespace gfk
 
-/* The functions that engines.def expects of engine perop_<id>, and the symbols of its rows. */
+/* The functions that engines.def expects of engine perop_<id>, and the symbol of its row. */
 #define GFK_PEROP_ENGINE(id, ...)                                                                  \
     namespace gfk {                                                                                \
-    GFK_KERNEL_SYMBOL(perop_##id, few, (&perop_kernel<__VA_ARGS__, true, PEROP_FEW>))              \
-    GFK_KERNEL_SYMBOL(perop_##id, many, (&perop_kernel<__VA_ARGS__, true, PEROP_MANY>))            \
-    GFK_KERNEL_SYMBOL(perop_##id, few_unaligned, (&perop_kernel<__VA_ARGS__, false, PEROP_FEW>))   \
-    GFK_KERNEL_SYMBOL(perop_##id, many_unaligned, (&perop_kernel<__VA_ARGS__, false, PEROP_MANY>)) \
+    GFK_KERNEL_SYMBOL(perop_##id, any, (&perop_kernel<__VA_ARGS__, PEROP_MANY>))                   \
     }                                                                                              \
+    GFK_PEROP_FUNCTIONS(id, __VA_ARGS__)
+
+/* The same of an engine that AUTO takes. */
+#define GFK_PEROP_FALLBACK(id, ...)                                                                \
+    namespace gfk {                                                                                \
+    GFK_KERNEL_SYMBOL(perop_##id, few, (&perop_kernel<__VA_ARGS__, PEROP_FEW>))                    \
+    GFK_KERNEL_SYMBOL(perop_##id, many, (&perop_kernel<__VA_ARGS__, PEROP_MANY>))                  \
+    }                                                                                              \
+    GFK_PEROP_FUNCTIONS(id, __VA_ARGS__)
+
+#define GFK_PEROP_FUNCTIONS(id, ...)                                                               \
     extern "C" gfk_status gfk_perop_##id##_accepts(gfk_product_info *info, const char **) {        \
         return gfk::perop_accepts<__VA_ARGS__>(info);                                              \
     }                                                                                              \

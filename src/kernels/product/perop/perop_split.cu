@@ -8,6 +8,7 @@
 namespace {
 
 struct Split8 : gfk::PeropOp<8> {
+    static constexpr bool fallback = true;
     static constexpr int words = 8; /* low 2, middle 2, high 1, and room for one load of four */
 
     static void fill(const gfk_field *field, const uint32_t *, uint32_t c, uint32_t *table) {
@@ -54,6 +55,7 @@ struct Split8 : gfk::PeropOp<8> {
 template <int W, class Entry>
 struct SplitNibbles : gfk::PeropOp<W> {
     using Base = gfk::PeropOp<W>;
+    static constexpr bool fallback = true;
     using Base::n, Base::sums;
     static constexpr bool updates = true;
     static constexpr int parts = W / 4, words = parts * 16 * sizeof(Entry) / 4;
@@ -97,6 +99,6 @@ using Split32 = SplitNibbles<32, uint32_t>;
 
 } // namespace
 
-GFK_PEROP_ENGINE(split_w8, Split8)
-GFK_PEROP_ENGINE(split_w16, Split16)
-GFK_PEROP_ENGINE(split_w32, Split32)
+GFK_PEROP_FALLBACK(split_w8, Split8)
+GFK_PEROP_FALLBACK(split_w16, Split16)
+GFK_PEROP_FALLBACK(split_w32, Split32)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a thread takes of every region: a vector of 16 bytes, whole or partial. load fills bytes
- * outside the region with zeros; store leaves them alone. */
+/* What a thread takes of every region: a vector of 16 bytes, whole or partial, at any address. load
+ * fills bytes outside the region with zeros; store leaves them alone. */
 #pragma once
 
 #include "kernels/product/extent.cuh"
 
 namespace gfk {
 
-template <int BYTES, bool Aligned>
+template <int BYTES>
 struct VectorOf;
 
-template <bool Aligned>
-struct VectorOf<16, Aligned> {
+template <>
+struct VectorOf<16> {
     static constexpr int words = 4;
 
     static uint64_t count(const Vectors &v) { return v.count; }
@@ -27,7 +27,7 @@ struct VectorOf<16, Aligned> {
     __device__ static void load(const uint8_t *region, const Vectors &v, uint64_t i, Vector &x) {
         const uint8_t *p = region + 16 * i - v.phase;
         if (is_whole(v, i))
-            return load_vector<Aligned>(p, x);
+            return v.aligned ? load_vector<true>(p, x) : load_vector<false>(p, x);
         unsigned first, last;
         bounds(v, i, &first, &last);
         load_partial(p, first, last, x);
@@ -55,8 +55,10 @@ struct VectorOf<16, Aligned> {
     template <bool Xor>
     __device__ static void write(uint8_t *region, const Vectors &v, uint64_t i, const Vector &y) {
         uint8_t *p = region + 16 * i - v.phase;
-        if (is_whole(v, i) && (Aligned || (uintptr_t)p % 4 == 0))
-            return store_vector<Aligned>(p, y, Xor);
+        if (is_whole(v, i) && v.aligned)
+            return store_vector<true>(p, y, Xor);
+        if (is_whole(v, i) && (uintptr_t)p % 4 == 0)
+            return store_vector<false>(p, y, Xor);
         unsigned first, last;
         bounds(v, i, &first, &last);
 #pragma unroll
