@@ -18,9 +18,10 @@ if have ccache && [ -d "$(ccache --get-config cache_dir)/0" ]; then
     export CMAKE_{C,CXX,CUDA}_COMPILER_LAUNCHER=ccache
 fi
 
-# Compute capabilities as CMake writes architectures: "90", or "89;90"; and the version of the driver.
+# Architectures of this machine as CMake writes them: machine code alone, "90-real" or "89-real;90-real". PTX would double
+# the library, and only newer GPUs compile it. And the version of the driver.
 cards=$(nvidia-smi --query-gpu=compute_cap,driver_version --format=csv,noheader 2>/dev/null | grep '^[0-9]' || true)
-capabilities=$(sed -n 's/^\([0-9]*\)\.\([0-9]*\),.*/\1\2/p' <<<"$cards" | sort -u | paste -sd ';')
+capabilities=$(sed -n 's/^\([0-9]*\)\.\([0-9]*\),.*/\1\2-real/p' <<<"$cards" | sort -u | paste -sd ';')
 driver=$(sed -n '1s/.*, *//p' <<<"$cards")
 
 # ---- nvcc --------------------------------------------------------------------------------------

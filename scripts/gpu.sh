@@ -113,7 +113,7 @@ compile() {
 # The build folder without what only a compiler reads.
 prebuild() {
     local folder
-    papers=ON configure_and_build 90
+    papers=ON configure_and_build 90-real
     rm -rf build/prebuilt
     cp -a $build build/prebuilt
     rm -rf build/prebuilt/logs

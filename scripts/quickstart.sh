@@ -156,7 +156,7 @@ elif [ -z "$nvcc" ]; then
     cuda=(-DGFK_CUDA=OFF)
 else
     echo "CUDA $nvcc_version: $nvcc"
-    cuda=(-DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=${capabilities:-90}")
+    cuda=(-DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=${capabilities:-90-real}")
     forget_nvcc "$build" build/python-*
 fi
 
