@@ -28,9 +28,9 @@ template <int W>
 __global__ void __launch_bounds__(threads) multiply_sample(const __grid_constant__ TileJob job) {
     uint32_t any[4] = {};
     const uint32_t first = blockIdx.x * sample_outputs;
-    find_syndromes<W, sample_outputs, true, 8>(job, slab_at(job.code, job.sample_slab),
-                                               place_of(job, 16 * threadIdx.x), first,
-                                               min(first + sample_outputs, job.code.m), any);
+    find_syndromes<W, sample_outputs, true, 16>(job, slab_at(job.code, job.sample_slab),
+                                                place_of(job, 16 * threadIdx.x), threadIdx.x, first,
+                                                min(first + sample_outputs, job.code.m), any);
 }
 
 /* Judges the sample. One block. */
@@ -42,13 +42,7 @@ __global__ void __launch_bounds__(threads) take_sample(const __grid_constant__ T
     begin_block(job, shared, job.sample_slab, words);
     Shared::Tally &tally = shared.tallies[0];
     uint32_t any[4] = {};
-    for (uint32_t j = 0; j < job.code.m; j++) {
-        uint32_t x[4];
-        load_vector<true>(my_row(shared.slab, j), x);
-#pragma unroll
-        for (int n = 0; n < 4; n++)
-            any[n] |= x[n];
-    }
+    collect_syndromes(job, shared.slab, any);
     find_corrupt<W>(job, shared, tally, 0, any);
     __syncthreads();
     const uint32_t corrupt = tally.corrupt;
@@ -85,7 +79,7 @@ __device__ inline uint32_t guess_coefficient(const gfk_locate_code &c, const gfk
 }
 
 /* Builds the matrix operand of the guess, as build_matrix of bmma/operand.h does, a word for each
- * thread; and clears the map but for the chunks that are not whole tiles. */
+ * thread, and clears the map. */
 template <class T>
 __global__ void expand_guess(const __grid_constant__ TileJob job, uint32_t panels) {
     if (!job.sampled(Sample::guessed))
@@ -115,12 +109,8 @@ __global__ void expand_guess(const __grid_constant__ TileJob job, uint32_t panel
         }
         job.explain[n] = word;
     }
-    for (uint64_t chunk = first; chunk << GFK_LOCATE_CHUNK_SHIFT < job.bytes; chunk += step) {
-        const uint64_t begin = chunk << GFK_LOCATE_CHUNK_SHIFT;
-        const uint64_t end = min(begin + (1u << GFK_LOCATE_CHUNK_SHIFT), job.bytes);
-        job.mismatch_map[chunk] =
-            begin + job.phase < job.whole_begin || end + job.phase > job.whole_end;
-    }
+    for (uint64_t chunk = first; chunk << GFK_LOCATE_CHUNK_SHIFT < job.bytes; chunk += step)
+        job.mismatch_map[chunk] = 0;
 }
 
 /* Goes over all whole tiles with the product of the sample's guess. */

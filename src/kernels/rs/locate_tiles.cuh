@@ -171,9 +171,12 @@ __device__ inline gfk_locate_code with_width(const gfk_locate_code &c) {
     return code;
 }
 
-/* The thread's vector of a tile's row. */
+/* A vector of a tile's row, and the thread's own. */
+__device__ inline uint8_t *row_vector(const Slab &slab, uint32_t j, unsigned vector) {
+    return slab.rows + (uint64_t)j * tile_bytes + 16 * vector;
+}
 __device__ inline uint8_t *my_row(const Slab &slab, uint32_t j) {
-    return slab.rows + (uint64_t)j * tile_bytes + 16 * threadIdx.x;
+    return row_vector(slab, j, threadIdx.x);
 }
 
 /* The top bit of every symbol that is not 0; and all ones in its place. */
@@ -205,11 +208,11 @@ __device__ inline uint32_t first_symbol(const uint32_t (&masks)[4]) {
     return first;
 }
 
-/* The products of a matrix with `inputs` vectors of the thread: Outputs rows of the matrix at a time,
- * Abreast vectors on their way.
+/* The products of a matrix with `inputs` vectors of the thread: Outputs rows of the matrix at a time.
+ * Abreast vectors are loaded before the first of them is multiplied, so that a warp waits once for all.
  * load(i, x) loads vector i, use(j, y) gets output j. Element j of column i is columns[i * pitch + j],
  * where the pitch is a multiple of 8. */
-template <int W, int Outputs, int Abreast = 2, class Load, class Use>
+template <int W, int Outputs, int Abreast = 4, class Load, class Use>
 __device__ inline void multiply(const gfk_barrett &barrett, uint32_t outputs, uint32_t inputs,
                                 const uint32_t *columns, int64_t pitch, const Load &load,
                                 const Use &use) {
@@ -218,19 +221,28 @@ __device__ inline void multiply(const gfk_barrett &barrett, uint32_t outputs, ui
     for (uint32_t first = 0; first < outputs; first += Outputs) {
         uint64_t sums[Outputs][4] = {};
         const uint32_t *column = columns + first;
-#pragma unroll Abreast
-        for (uint32_t i = 0; i < inputs; i++, column += pitch) {
-            uint32_t x[4], c[Outputs];
-            load(i, x);
+#pragma unroll 1
+        for (uint32_t group = 0; group < inputs; group += Abreast) {
+            uint32_t x[Abreast][4];
 #pragma unroll
-            for (int j = 0; j < Outputs; j += 4)
-                unpack(*(const uint4 *)(column + j), c + j);
+            for (int i = 0; i < Abreast; i++)
+                if (group + i < inputs)
+                    load(group + i, x[i]);
 #pragma unroll
-            for (int n = 0; n < 4; n++) {
-                const uint64_t symbols = spread_symbols<W>(x[n]);
+            for (int i = 0; i < Abreast; i++, column += pitch) {
+                if (group + i >= inputs)
+                    break;
+                uint32_t c[Outputs];
 #pragma unroll
-                for (int j = 0; j < Outputs; j++)
-                    sums[j][n] = clmad(symbols, c[j], sums[j][n]);
+                for (int j = 0; j < Outputs; j += 4)
+                    unpack(*(const uint4 *)(column + j), c + j);
+#pragma unroll
+                for (int n = 0; n < 4; n++) {
+                    const uint64_t symbols = spread_symbols<W>(x[i][n]);
+#pragma unroll
+                    for (int j = 0; j < Outputs; j++)
+                        sums[j][n] = clmad(symbols, c[j], sums[j][n]);
+                }
             }
         }
 #pragma unroll
@@ -246,10 +258,24 @@ __device__ inline void multiply(const gfk_barrett &barrett, uint32_t outputs, ui
     }
 }
 
-/* Stores syndromes [first, last) of the thread's vector `at`, and collects their bits. */
-template <int W, int Outputs, bool Whole, int Abreast = 2>
+constexpr unsigned most_prefetched =
+    24; /* regions, of which a block's next tile is prefetched: the L2
+                                            cache holds 2 KiB of each for each block */
+
+/* Has the L2 cache fetch the warp's vectors of four regions. */
+__device__ inline void prefetch_vectors(const TileJob &job, uint32_t first, uint64_t at) {
+    const unsigned lane = threadIdx.x % 32, line = 128;
+    const uint32_t i = first + lane / 4;
+    const uint64_t ahead = at - 16 * lane + lane % 4 * line;
+    if (lane < 16 && i < job.code.k + job.code.m && job.is_whole(ahead))
+        asm volatile("prefetch.global.L2 [%0];" : : "l"(job.region(i) + ahead));
+}
+
+/* Stores syndromes [first, last) of a vector, which is at offset `at`, and collects their bits. */
+template <int W, int Outputs, bool Whole, int Abreast = 4>
 __device__ inline void find_syndromes(const TileJob &job, const Slab &slab, uint64_t at,
-                                      uint32_t first, uint32_t last, uint32_t (&any)[4]) {
+                                      unsigned vector, uint32_t first, uint32_t last,
+                                      uint32_t (&any)[4]) {
     const gfk_locate_code &c = job.code;
     const uint64_t end = job.phase + job.bytes;
     const unsigned from = at < job.phase ? (unsigned)(job.phase - at) : 0;
@@ -257,13 +283,15 @@ __device__ inline void find_syndromes(const TileJob &job, const Slab &slab, uint
     multiply<W, Outputs, Abreast>(
         c.barrett, last - first, c.k + c.m, c.checks + first, c.pitch,
         [&](uint32_t i, uint32_t(&x)[4]) {
+            if (Whole && i % 4 == 0 && c.k + c.m > most_prefetched)
+                prefetch_vectors(job, i + 8, at);
             if constexpr (Whole)
                 load_vector<true>(job.region(i) + at, x);
             else
                 load_partial(job.region(i) + at, from, to, x);
         },
         [&](uint32_t j, const uint32_t(&y)[4]) {
-            store_vector<true>(my_row(slab, first + j), y);
+            store_vector<true>(row_vector(slab, first + j, vector), y);
 #pragma unroll
             for (int n = 0; n < 4; n++)
                 any[n] |= y[n];
@@ -271,8 +299,48 @@ __device__ inline void find_syndromes(const TileJob &job, const Slab &slab, uint
 }
 template <int W, int Outputs>
 __device__ __noinline__ void find_partial_syndromes(const TileJob &job, const Slab &slab,
-                                                    uint64_t at, uint32_t (&any)[4]) {
-    find_syndromes<W, Outputs, false>(job, slab, at, 0, job.code.m, any);
+                                                    uint64_t at, unsigned vector, uint32_t first,
+                                                    uint32_t last, uint32_t (&any)[4]) {
+    find_syndromes<W, Outputs, false>(job, slab, at, vector, first, last, any);
+}
+
+/* Collects the bits of all syndromes of the thread's vector. */
+__device__ inline void collect_syndromes(const TileJob &job, const Slab &slab, uint32_t (&any)[4]) {
+#pragma unroll 8
+    for (uint32_t j = 0; j < job.code.m; j++) {
+        uint32_t x[4];
+        load_vector<true>(my_row(slab, j), x);
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            any[n] |= x[n];
+    }
+}
+
+/* Stores the syndromes of a tile, and collects the bits of those of the thread's vector. A warp takes 32
+ * vectors and some rows. Warps that take the same vectors and other rows run at the same time, so that
+ * each region is read from memory once: the vectors of all blocks' tiles are more than the L2 cache
+ * holds. All threads call it together, and no thread is in the last tile when it returns. */
+template <int W, int Outputs>
+__device__ inline void find_tile_syndromes(const TileJob &job, const Slab &slab, uint64_t tile,
+                                           uint32_t (&any)[4]) {
+    const uint32_t m = job.code.m, groups = (m + Outputs - 1) / Outputs;
+    if (groups > 1)
+        __syncthreads(); /* no thread reads the last tile's rows */
+#pragma unroll 1
+    for (uint32_t n = threadIdx.x / 32; n < threads / 32 * groups; n += threads / 32) {
+        const unsigned vector = n / groups * 32 + threadIdx.x % 32;
+        const uint32_t first = n % groups * Outputs, last = min(first + Outputs, m);
+        const uint64_t at = tile + 16 * vector;
+        if (job.is_whole(at))
+            find_syndromes<W, Outputs, true>(job, slab, at, vector, first, last, any);
+        else
+            find_partial_syndromes<W, Outputs>(job, slab, at, vector, first, last, any);
+    }
+    __syncthreads();
+    if (groups == 1)
+        return;
+    any[0] = any[1] = any[2] = any[3] = 0;
+    collect_syndromes(job, slab, any);
 }
 
 /* Marks the symbols of `any` as corrupt positions, and counts them. `tile`: where the tile begins. */

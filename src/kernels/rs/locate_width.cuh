@@ -16,9 +16,12 @@ namespace locate {
 constexpr uint64_t sampled_bytes = 128 << 20; /* of all regions; where a sample takes less time than
                                                  the check */
 
-/* Has the L2 cache fetch all regions' whole vectors of a tile, while the block is at another one. */
+/* Has the L2 cache fetch all regions' whole vectors of a tile, while the block is at another one, if it
+ * holds the tiles of all blocks. */
 __device__ inline void prefetch_tile(const TileJob &job, uint64_t tile) {
     constexpr unsigned line = 128, lines = tile_bytes / line;
+    if (job.code.k + job.code.m > most_prefetched)
+        return;
     for (unsigned i = threadIdx.x; i < (job.code.k + job.code.m) * lines; i += threads) {
         const uint64_t at = tile + i % lines * line;
         if (at >= job.begin && at < job.end)
@@ -26,10 +29,14 @@ __device__ inline void prefetch_tile(const TileJob &job, uint64_t tile) {
     }
 }
 
+/* Is a piece searched? One whose tiles the sample's guess does not see is; so is one of a chunk with a
+ * mark. */
 __device__ inline bool marked(const TileJob &job, uint64_t piece) {
-    const uint64_t begin = piece << piece_shift, end = begin + (1u << piece_shift);
-    const uint64_t first = begin < job.phase ? 0 : begin - job.phase;
-    const uint64_t last = min(end - job.phase, job.bytes) - 1;
+    const uint64_t begin = piece << piece_shift;
+    const uint64_t end = min(begin + (1u << piece_shift), job.phase + job.bytes);
+    if (job.sampled(Sample::guessed) && (begin < job.whole_begin || end > job.whole_end))
+        return true;
+    const uint64_t first = begin < job.phase ? 0 : begin - job.phase, last = end - job.phase - 1;
     return job.sampled(Sample::damaged) || (job.mismatch_map[first >> GFK_LOCATE_CHUNK_SHIFT] |
                                             job.mismatch_map[last >> GFK_LOCATE_CHUNK_SHIFT]) != 0;
 }
@@ -63,13 +70,8 @@ __device__ inline void locate_tile(const TileJob &job, const gfk_locate_code &c,
                                    uint64_t tile, const States &states, unsigned turn) {
     constexpr int W = K::w;
     Shared::Tally &tally = shared.tallies[turn];
-    const uint64_t at = tile + 16 * threadIdx.x;
     uint32_t any[4] = {};
-    if (job.is_whole(at))
-        find_syndromes<W, K::outputs, true>(job, shared.slab, at, 0, c.m, any);
-    else
-        find_partial_syndromes<W, K::outputs>(job, shared.slab, at, any);
-    __syncthreads(); /* no thread is in the last tile */
+    find_tile_syndromes<W, K::outputs>(job, shared.slab, tile, any);
     if (threadIdx.x == 0)
         shared.tallies[1 - turn] = no_tally;
     const bool skips = shared.skip != 0; /* thread 0 writes it after the next barrier */
