@@ -7,7 +7,7 @@
 
 #include "support/harness.h"
 
-#include "kernels/rs/batch_layout.h"
+#include "kernels/rs/batch/layout.h"
 
 using namespace gfk::batch;
 using gfk::load_partial;

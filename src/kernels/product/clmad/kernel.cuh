@@ -6,7 +6,7 @@
  * and symbols of 64 bits; each sum is reduced once, at the end.
  *
  * Where the regions are is a view's answer: ProductView here, and BatchView of the batches of stripes
- * (kernels/rs/batch_clmad.cuh). */
+ * (kernels/rs/batch/clmad.cu). */
 #pragma once
 
 #include <type_traits>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a warp or a block of the batch kernels works, and how lanes take vectors that are cut short or not
  * aligned. The host test runs the same functions. */
-#ifndef GFK_KERNELS_BATCH_LAYOUT_H
-#define GFK_KERNELS_BATCH_LAYOUT_H
+#ifndef GFK_KERNELS_RS_BATCH_LAYOUT_H
+#define GFK_KERNELS_RS_BATCH_LAYOUT_H
 
 #include <string.h>
 

@@ -315,7 +315,7 @@ __device__ inline void load_words(const Slab &slab, uint32_t rows, unsigned symb
 
 /* ---- the parts ------------------------------------------------------------------------------ */
 
-/* What is compiled for each width, in a file of its own (locate_width.cuh). */
+/* What is compiled for each width, in a file of its own (width.cuh). */
 template <int W>
 struct Width {
     static size_t workspace(const gfk_rs_locator *locator, uint64_t bytes);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The batch kernel for every device and any number of inputs, without the carry-less multiply-add,
  * and the choice among all batch kernels. */
-#include "batch_layout.h"
 #include "host/base/sizes.h"
 #include "kernels/common/launch.cuh"
 #include "kernels/common/vector_io.cuh"
+#include "layout.h"
 
 namespace gfk {
 namespace batch {

@@ -3,10 +3,10 @@
  * is a stripe's record. A block does one task, so that all its threads have one matrix and the same addresses.
  * A block waits for memory twice: for the record and all its addresses at once, and then for the matrix and the
  * first inputs at once. Other blocks of the multiprocessor compute in the meantime. */
-#include "batch_layout.h"
 #include "host/base/sizes.h"
 #include "kernels/common/launch.cuh"
 #include "kernels/product/clmad/kernel.cuh"
+#include "layout.h"
 
 namespace gfk {
 namespace batch {

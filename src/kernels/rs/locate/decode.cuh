@@ -2,7 +2,7 @@
 /* What no guess explains is decoded position by position. */
 #pragma once
 
-#include "locate_guess.cuh"
+#include "guess.cuh"
 
 namespace gfk {
 namespace locate {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Locating on a device: what has no width, and the choice of the width. What a thread does with a
  * position is host/rs/locate/position.h. */
-#include "locate_tiles.cuh"
+#include "tiles.cuh"
 
 namespace {
 

@@ -7,8 +7,8 @@
  * kernel that goes from tile to tile. */
 #pragma once
 
+#include "guess.cuh"
 #include "kernels/product/bmma/mainloop_streamed.cuh"
-#include "locate_guess.cuh"
 
 namespace gfk {
 namespace locate {

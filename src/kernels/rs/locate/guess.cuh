@@ -3,7 +3,7 @@
  * one position, and tries it at all positions. */
 #pragma once
 
-#include "locate_tiles.cuh"
+#include "tiles.cuh"
 
 namespace gfk {
 namespace locate {

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "decode.cuh"
 #include "host/base/sizes.h"
 #include "kernels/common/launch.cuh"
-#include "locate_decode.cuh"
-#include "locate_sample.cuh"
+#include "sample.cuh"
 
 namespace gfk {
 namespace locate {
