@@ -4,7 +4,9 @@
 
 #include <cuda_runtime.h>
 
+#include "host/base/sizes.h"
 #include "host/device/device.h"
+#include "limits.cuh"
 
 namespace gfk {
 
@@ -31,7 +33,7 @@ cudaError_t launch_parameters(const cudaLaunchConfig_t &config, void (*kernel)(P
 template <class... P, class... A>
 gfk_status launch_maybe_early(bool early, void (*kernel)(P...), uint64_t blocks, dim3 threads,
                               size_t shared, gfk_stream_t stream, const A &...arguments) {
-    if (blocks > 0x7fffffff)
+    if (blocks > most_blocks)
         return GFK_STATUS_INTERNAL;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3((unsigned)blocks);

@@ -4,7 +4,8 @@
  *
  *   load_vector, store_vector    whole vectors, or one or two words of an aligned one
  *   load_partial, store_partial  some bytes of a vector at any address (portable.h)
- *   load_bytes, store_bytes      up to four bytes at any address */
+ *   load_bytes, store_bytes      up to four bytes at any address
+ *   load_word                    four bytes, of which the end of the memory may cut off some */
 #pragma once
 
 #include "portable.h"
@@ -122,6 +123,13 @@ __device__ inline uint32_t load_bytes(const uint8_t *p, unsigned bytes) {
     for (unsigned i = 0; i < bytes; i++)
         x |= (uint32_t)p[i] << (8 * i);
     return x;
+}
+
+/* The four bytes from byte `at` on of memory that has `bytes` bytes; those after its end are zero. */
+__device__ inline uint32_t load_word(const uint8_t *p, uint64_t at, uint64_t bytes) {
+    if (at + 4 <= bytes && (uintptr_t)(p + at) % 4 == 0)
+        return *(const uint32_t *)(p + at);
+    return at < bytes ? load_bytes(p + at, bytes - at < 4 ? (unsigned)(bytes - at) : 4) : 0;
 }
 
 /* Writes the lowest bytes of x, or XORs them into what is there. */

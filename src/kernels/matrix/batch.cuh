@@ -8,8 +8,8 @@
 namespace gfk {
 namespace matrix {
 
-/* Four bytes of a row, with zeros after the row's end. */
-__device__ inline uint32_t load_word(const uint8_t *row, unsigned at, unsigned bytes) {
+/* load_word of vector_io.cuh without a loop, and the store of such a word. */
+__device__ inline uint32_t load_row_word(const uint8_t *row, unsigned at, unsigned bytes) {
     if (at + 4 <= bytes && (uintptr_t)(row + at) % 4 == 0)
         return *(const uint32_t *)(row + at);
     uint32_t x = 0;
@@ -18,7 +18,7 @@ __device__ inline uint32_t load_word(const uint8_t *row, unsigned at, unsigned b
             x |= (uint32_t)row[at + i] << 8 * i;
     return x;
 }
-__device__ inline void store_word(uint8_t *row, unsigned at, unsigned bytes, uint32_t x) {
+__device__ inline void store_row_word(uint8_t *row, unsigned at, unsigned bytes, uint32_t x) {
     if (at + 4 <= bytes && (uintptr_t)(row + at) % 4 == 0) {
         *(uint32_t *)(row + at) = x;
         return;
@@ -92,9 +92,10 @@ struct Inversion {
             const unsigned row = first_row + k * T::subrows;
 #pragma unroll
             for (int v = 0; v < T::vector; v++)
-                state.m[k][v] = works && row < n ? load_word(a + (size_t)row * row_bytes,
-                                                             4 * (place.first_word + v), row_bytes)
-                                                 : 0;
+                state.m[k][v] = works && row < n
+                                    ? load_row_word(a + (size_t)row * row_bytes,
+                                                    4 * (place.first_word + v), row_bytes)
+                                    : 0;
         }
     }
 
@@ -177,7 +178,7 @@ struct Inversion {
                         load_shared_symbol<T::w>(lines + k * T::subrows * T::row_bytes + from[v][s])
                         << s * T::w % 32;
                 if (at < row_bytes)
-                    store_word(to + (size_t)c * row_bytes, at, row_bytes, x);
+                    store_row_word(to + (size_t)c * row_bytes, at, row_bytes, x);
             }
         }
     }
@@ -191,7 +192,7 @@ __device__ void invert_matrices(const gfk_matrix_batch &job, const Layout &layou
     const unsigned group = K::alone ? warp : 0, row_warp = K::alone ? 0 : warp;
     const unsigned n = job.n, row_bytes = n * T::symbol_bytes;
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(memory);
-    const uint32_t all_tables = (shared + T::align - 1) / T::align * T::align;
+    const uint32_t all_tables = round_up<T::align>(shared);
     const unsigned each = matrix_bytes<K>(K::alone ? 1 : blockDim.x / 32);
     const uint32_t tables = all_tables + group * each;
     const uint32_t columns = all_tables + groups * each + group * T::column_bytes;

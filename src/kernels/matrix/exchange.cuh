@@ -17,7 +17,7 @@
 
 #include "host/base/arithmetic.h"
 #include "kernels/common/copy_async.cuh"
-#include "kernels/common/word.cuh"
+#include "kernels/common/symbol.cuh"
 
 namespace gfk {
 namespace matrix {
@@ -55,9 +55,8 @@ struct Layout {
 };
 template <class T>
 Layout make_layout(unsigned n) {
-    const unsigned least = (n * T::w + 31) / 32;
-    const unsigned words =
-        T::subrows == 1 ? T::words : (least + T::vector - 1) / T::vector * T::vector;
+    const unsigned least = divide_up<32>(n * T::w);
+    const unsigned words = T::subrows == 1 ? T::words : round_up<T::vector>(least);
     return {words, T::words / words};
 }
 
@@ -146,7 +145,7 @@ struct Exchange {
 #pragma unroll
             for (int s = 0; s < T::word_symbols; s++)
                 if (first + s < n)
-                    unused[e] |= (0xffffffffu >> (32 - W)) << s * W % 32;
+                    unused[e] |= symbol_mask<W> << s * W % 32;
         }
     }
 
@@ -294,7 +293,7 @@ struct Exchange {
         for (int e = 0; e < T::spread; e++) {
             const uint32_t s = column - (place.row_word + e) * T::word_symbols;
             if (s < T::word_symbols)
-                unused[e] &= ~((0xffffffffu >> (32 - W)) << s * W % 32);
+                unused[e] &= ~(symbol_mask<W> << s * W % 32);
         }
     }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "exchange.cuh"
+#include "kernels/common/symbol.cuh"
 
 namespace gfk {
 namespace matrix {
@@ -79,10 +80,7 @@ struct WindowRows {
                     if (row < rows && j < count) {
                         const uint8_t *p =
                             matrix + row * pitch + (size_t)columns[j] * T::symbol_bytes;
-                        const uint32_t y = W == 8    ? *p
-                                           : W == 16 ? *(const uint16_t *)p
-                                                     : *(const uint32_t *)p;
-                        x |= y << s * W % 32;
+                        x |= load_symbol<W>(p) << s * W % 32;
                     }
                 }
                 state.m[k][v] = x;
@@ -169,7 +167,7 @@ __device__ bool reduce_window(const uint8_t *matrix, size_t pitch, unsigned rows
     using K = Window<W>;
     using T = typename K::T;
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const uint32_t tables = (shared + T::align - 1) / T::align * T::align;
+    const uint32_t tables = round_up<T::align>(shared);
     const Layout layout = {32, 1};
     const Place<T> place(lane, layout);
     Exchange<T> state(polynomial, place, count < K::rows ? count : K::rows);

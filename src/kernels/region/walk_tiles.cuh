@@ -112,7 +112,7 @@ __device__ inline void shift_windows(const uint4 (&lo)[V], const uint4 (&hi)[V],
 template <class Op, bool Xor>
 __device__ void edges(Op &op, const Division &d, unsigned block, unsigned blocks) {
     constexpr int size = Op::w / 8;
-    const uint64_t head = (d.body + size - 1) / size, tail = d.tail / size;
+    const uint64_t head = divide_up<size>(d.body), tail = d.tail / size;
     const uint64_t count = head + (d.bytes / size - tail);
     const uint64_t step = (uint64_t)blocks * Op::threads;
     for (uint64_t base = (uint64_t)block * Op::threads; base < count; base += step) {
@@ -369,8 +369,8 @@ gfk_status launch_words(const gfk_call *call) {
     static_assert(Threads >= Op::threads || shared_bytes<Op> == 0, "fill counts on Op::threads");
     const auto kernel =
         call->accumulate ? region_words<Op, true, Threads> : region_words<Op, false, Threads>;
-    const uint64_t words = (call->bytes + 3) / 4;
-    return launch(kernel, (words + Threads - 1) / Threads, Threads, shared_bytes<Op>, call->stream,
+    const uint64_t words = gfk_divide_up(call->bytes, 4);
+    return launch(kernel, gfk_divide_up(words, Threads), Threads, shared_bytes<Op>, call->stream,
                   typename Op::Params(call), call->src, call->dst, call->bytes);
 }
 

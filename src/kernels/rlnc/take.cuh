@@ -50,7 +50,7 @@ __device__ inline unsigned reduce(const TakeJob &job, const uint8_t *vector, con
     uint32_t x[T::spread], any = 0;
 #pragma unroll
     for (int e = 0; e < T::spread; e++) {
-        x[e] = matrix::load_word(vector, 4 * (place.row_word + e), row_bytes);
+        x[e] = matrix::load_row_word(vector, 4 * (place.row_word + e), row_bytes);
         any |= x[e];
     }
     if (!__any_sync(0xffffffff, any))
@@ -255,7 +255,7 @@ __device__ void take_packets(const TakeJob &job, Round<K> &round, uint8_t *memor
     using T = typename K::T;
     const unsigned n = job.n, warp = threadIdx.x / 32, warps = blockDim.x / 32, t = threadIdx.x;
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(memory);
-    const uint32_t tables = (shared + T::align - 1) / T::align * T::align;
+    const uint32_t tables = round_up<T::align>(shared);
     const uint32_t columns = tables + matrix::matrix_bytes<K>(warps);
     const matrix::Layout layout = {T::words, 1};
     const matrix::Place<T> place(t % 32, layout);

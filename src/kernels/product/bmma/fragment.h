@@ -93,7 +93,7 @@ struct Layout {
     static constexpr int lane_words = 4;
     static constexpr int symbols = 128 / W;    /* of a vector */
     static constexpr int in_register = 32 / W; /* slots that a register holds */
-    static constexpr int steps = (Slots + in_register - 1) / in_register;
+    static constexpr int steps = divide_up<in_register>(Slots);
     static constexpr int outputs = W == 32 ? 1 : lanes;    /* of a panel */
     static constexpr int pairs = 4;                        /* rounds, a bit pair each */
     static constexpr int words = W == 32 ? 1 : lane_words; /* of a lane and panel */

@@ -30,7 +30,7 @@ struct RingLayout {
     static constexpr int w = W, lanes = 4, slots = Slots;
     static constexpr int inputs = lanes * Slots, outputs = lanes; /* of a panel */
     static constexpr int in_register = 32 / W;                    /* slots that a register holds */
-    static constexpr int steps = (slots + in_register - 1) / in_register; /* registers of a row */
+    static constexpr int steps = divide_up<in_register>(slots);   /* registers of a row */
     static constexpr int lane_words = 4, turns = 4;
     static constexpr int symbols = 128 / W;             /* rows of a lane */
     static constexpr unsigned warp_bytes = 32 * 16 / 4; /* of a region */

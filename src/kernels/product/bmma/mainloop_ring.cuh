@@ -167,11 +167,12 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const Stages ring,
             bulk::arrive_with(filled, bytes * job.cols);
 #pragma unroll 1
             for (unsigned i = 0; i < job.cols; i++)
-                bulk::copy(to + i * (K::tile_bytes + K::tile_gap), job.in[i] + at, bytes, filled);
+                bulk::copy(to + i * (K::tile_bytes + K::tile_gap), job.regions.in[i] + at, bytes,
+                           filled);
             if (K::reads && job.epilogue.reads())
 #pragma unroll 1
                 for (unsigned j = 0; j < job.rows; j++)
-                    bulk::prefetch(job.out[j] + at, bytes);
+                    bulk::prefetch(job.regions.out[j] + at, bytes);
         }
         return;
     }
@@ -194,7 +195,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const Stages ring,
         take_rows<K>(ring, barriers, lane, from, position, a);
         const uint64_t vector = at + mine;
         /* The loop over panels has few instructions besides the products' own: outputs are counted in
-         * bytes of job.out, and the lane's bound is not computed again. */
+         * bytes of job.regions.out, and the lane's bound is not computed again. */
         uint32_t bound[1] = {vector < end ? 8 * job.rows : 0};
         wgmma::expect(bound);
         uint32_t output = 8 * share, panel = (uint32_t)b, left = job.panels;
@@ -202,7 +203,8 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const Stages ring,
         do {
             uint32_t y[4];
             multiply_panel<K>(a, b >> 32 << 32 | panel, ring, counts, y);
-            uint8_t *const to = *(uint8_t *const *)((const char *)job.out + output) + vector;
+            uint8_t *const to =
+                *(uint8_t *const *)((const char *)job.regions.out + output) + vector;
             const bool wanted = output < bound[0];
             if (wanted && !reads)
                 job.epilogue.store<true, false>(to, y, 0);

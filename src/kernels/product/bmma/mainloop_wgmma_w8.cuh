@@ -33,7 +33,7 @@ struct TileStage {
     static constexpr size_t most_instructions() {
         const size_t fit =
             (most_shared - fixed_bytes) / (T::instruction_bytes + 8 * T::instruction_outputs);
-        const size_t most = ManyJob::most_outputs / T::instruction_outputs;
+        const size_t most = ManyJob::Regions::most_outputs / T::instruction_outputs;
         return fit < most ? fit : most;
     }
 };
@@ -43,11 +43,6 @@ struct SharedPlace {
     uint32_t stage;
     unsigned warpgroup;
 };
-
-/* A barrier of the warpgroup's threads. */
-__device__ inline void sync_warpgroup(unsigned warpgroup) {
-    asm volatile("bar.sync %0, 128;" : : "r"(warpgroup + 1) : "memory");
-}
 
 /* Starts copying a tile of every input, from byte `at` on, but nothing from byte `end` on. What missing
  * inputs hold does not matter. Addresses come from the parameters, all at once: from shared memory each
@@ -65,7 +60,7 @@ __device__ inline void start_copy(const ManyJob &job, const SharedPlace &place, 
         return;
 #pragma unroll
     for (unsigned i = 0; i < T::inputs; i += abreast)
-        copy_16_if(i < job.cols, to + i / T::lanes * T::tile_bytes, job.in[first + i] + at);
+        copy_16_if(i < job.cols, to + i / T::lanes * T::tile_bytes, job.regions.in[first + i] + at);
 }
 
 /* The lane's words of the tile that was fetched, whose place is then free; `mine` is where the
@@ -75,12 +70,12 @@ __device__ inline void receive(const SharedPlace &place, unsigned mine,
                                uint32_t (&x)[K::T::slots][K::T::lane_words]) {
     using T = typename K::T;
     copies_wait();
-    sync_warpgroup(place.warpgroup);
+    wgmma::sync_warpgroup(place.warpgroup);
     const uint32_t from = place.stage + threadIdx.x % T::lanes * TileStage<K>::share_bytes + mine;
 #pragma unroll
     for (int s = 0; s < T::slots; s++)
         load_shared(from + s * T::tile_bytes, x[s]);
-    sync_warpgroup(place.warpgroup);
+    wgmma::sync_warpgroup(place.warpgroup);
 }
 
 /* Starts counting symbols 2 * chain and the next one. b describes the columns. */
@@ -152,8 +147,8 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_w8(const __grid_constant_
 
     extern __shared__ __align__(128) uint4 table[];
     const uint32_t columns = (uint32_t)__cvta_generic_to_shared(table);
-    const uint32_t stages = columns + (job.rows + T::instruction_outputs - 1) /
-                                          T::instruction_outputs * T::instruction_bytes;
+    const uint32_t stages =
+        columns + divide_up<T::instruction_outputs>(job.rows) * T::instruction_bytes;
     const unsigned warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
     SharedPlace place;
     place.warpgroup = warp / 4;
@@ -168,7 +163,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_w8(const __grid_constant_
     start_copy<K>(job, place, at, end);
 
     for (unsigned j = threadIdx.x; j < job.rows; j += K::threads)
-        store_pointer(outs + 8 * j, job.out[j]);
+        store_pointer(outs + 8 * j, job.regions.out[j]);
     /* What the last instruction's missing panels are multiplied by does not matter. */
     for (unsigned i = threadIdx.x; i < job.panels * (T::panel_registers * 8); i += K::threads)
         table[i] = __ldg((const uint4 *)job.matrix + i);
@@ -197,8 +192,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_w8(const __grid_constant_
         uint32_t bound[1] = {vector < end ? outs + 8 * job.rows : 0};
         wgmma::expect(bound);
 #pragma unroll 1
-        for (uint32_t left = (job.rows + T::instruction_outputs - 1) / T::instruction_outputs;
-             left != 0; left--) {
+        for (uint32_t left = divide_up<T::instruction_outputs>(job.rows); left != 0; left--) {
             /* What is read comes while the products are computed. */
             uint32_t old[T::instruction_panels][T::lane_words];
 #pragma unroll

@@ -27,6 +27,11 @@ __device__ inline void publish() {
     asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }
 
+/* A barrier of the threads of one warpgroup of the block. */
+__device__ inline void sync_warpgroup(unsigned warpgroup) {
+    asm volatile("bar.sync %0, 128;" : : "r"(warpgroup + 1) : "memory");
+}
+
 /* The registers of each thread of a warpgroup from here on: fewer, or more once others gave some. */
 template <int Registers>
 __device__ inline void give_registers() {

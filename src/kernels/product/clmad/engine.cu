@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "host/base/sizes.h"
 #include "host/device/device.h"
 #include "short.cuh"
 
@@ -51,12 +50,10 @@ void describe(J &job, const gfk_product_call *call, const Vectors &vectors, cons
     job.rows = (uint32_t)part.rows;
     job.cols = (uint32_t)part.cols;
     job.barrett = gfk_barrett_of(info.field.w, info.field.polynomial);
-    for (size_t i = 0; i < part.cols; i++)
-        job.in[i] = gfk_region_address(call->in, part.col + i) - vectors.phase;
-    const size_t outputs = sizeof job.out / sizeof *job.out;
-    for (size_t j = 0; j < outputs; j++)
-        job.out[j] =
-            j < part.rows ? gfk_region_address(call->out, part.row + j) - vectors.phase : NULL;
+    list_regions(job.regions.in, call->in, part.col, part.cols, vectors.phase);
+    list_regions(job.regions.out, call->out, part.row, part.rows, vectors.phase);
+    for (size_t j = part.rows; j < job.regions.most_outputs; j++)
+        job.regions.out[j] = NULL;
 }
 
 /* Threads of a panel: a panel takes whole warps of the block. */
@@ -103,12 +100,12 @@ gfk_status start_short(const gfk_product_call *call, const Vectors &vectors, con
     describe(job, call, vectors, part);
     const uint64_t first = vectors.whole_begin, whole = vectors.whole_end - first;
     for (size_t i = 0; i < part.cols; i++)
-        job.in[i] += 16 * first;
+        job.regions.in[i] += 16 * first;
     for (size_t j = 0; j < part.rows; j++)
-        job.out[j] += 16 * first;
+        job.regions.out[j] += 16 * first;
     job.count = whole * (4 / K::words);
     for (size_t i = part.cols; i < K::inputs; i++)
-        job.in[i] = job.in[0];
+        job.regions.in[i] = job.regions.in[0];
     memset(job.coefficients, 0, sizeof job.coefficients);
     for (size_t i = 0; i < part.cols; i++)
         for (size_t j = 0; j < part.rows; j++) {

@@ -64,20 +64,19 @@ __device__ inline unsigned word_number(int k) {
 /* Coefficients of a panel, with those of the input that a loop of two inputs a turn may add. */
 template <class K>
 __host__ __device__ constexpr unsigned panel_coefficients(unsigned cols) {
-    return (K::unroll == 2 ? (cols + 1) / 2 * 2 : cols) * K::outputs;
+    return (K::unroll == 2 ? round_up<2>(cols) : cols) * K::outputs;
 }
 
 /* Shared memory of a block: the coefficients as 64-bit operands, then the rings. */
 template <class K>
 __host__ __device__ constexpr unsigned shared_bytes(unsigned coefficients, unsigned threads) {
-    return (coefficients * 8 + 15) / 16 * 16 + K::depth * K::copied * 16 * (threads / 32);
+    return round_up<16>(coefficients * 8) + K::depth * K::copied * 16 * (threads / 32);
 }
 
 template <class K>
 struct Job : Extent {
     gfk_barrett barrett;
-    const uint8_t *in[K::Room::inputs];
-    uint8_t *out[K::Room::outputs + K::outputs]; /* NULL beyond the last one */
+    ListedRegions<K::Room::inputs, K::Room::outputs + K::outputs> regions; /* NULL: no output */
     /* Panel by panel, in a panel input by input; zero where the last panel has no output. */
     std::conditional_t<K::wide, const uint32_t *, uint32_t[K::wide ? 1 : K::Room::coefficients]>
         coefficients;
@@ -129,8 +128,10 @@ class ProductView {
     __device__ bool behind_last() const { return job.count != 0 && vector == job.count; }
     __device__ bool exists(int k) const { return base() + word_number(k) / 4 < job.count; }
     __device__ unsigned pitch() const { return 16 * blockDim.x; }
-    __device__ const uint8_t *in(unsigned i) const { return job.in[i] + offset; }
-    __device__ uint8_t *out(int j) const { return job.out[panel * K::outputs + j] + offset; }
+    __device__ const uint8_t *in(unsigned i) const { return job.regions.in[i] + offset; }
+    __device__ uint8_t *out(int j) const {
+        return job.regions.out[panel * K::outputs + j] + offset;
+    }
     /* Vector v differs; unaligned, word v. */
     __device__ void report(int v) const {
         if constexpr (K::aligned)
@@ -427,8 +428,8 @@ __device__ uint32_t sum_of_symbol(const Job<K> &job, unsigned j, uint64_t at) {
     uint64_t sum = 0;
 #pragma unroll 8
     for (unsigned i = 0; i < job.cols; i++)
-        sum = clmad(load_bytes(job.in[i] + at, size), c[i * K::outputs], sum);
-    return reduce_sums<K::width>(sum, job.barrett) & (0xffffffff >> (32 - K::width));
+        sum = clmad(load_bytes(job.regions.in[i] + at, size), c[i * K::outputs], sum);
+    return reduce_sums<K::width>(sum, job.barrett) & symbol_mask<K::width>;
 }
 
 /* The vectors that the regions' ends cut, by the last blocks: there the grid may have threads without

@@ -26,8 +26,7 @@ template <class K>
 struct ShortJob {
     uint64_t count; /* of parts: so many words of each region */
     uint32_t rows, cols;
-    const uint8_t *in[K::inputs];
-    uint8_t *out[K::panels * K::outputs];
+    ListedRegions<K::inputs, K::panels * K::outputs> regions;
     gfk_barrett barrett;
     uint32_t coefficients[K::panels][K::inputs][K::packed]; /* the first output's the lowest */
 };
@@ -36,7 +35,7 @@ template <class K>
 __device__ inline uint32_t coefficient(const ShortJob<K> &job, unsigned panel, unsigned i,
                                        unsigned j) {
     const unsigned bit = j * K::width;
-    return job.coefficients[panel][i][bit / 32] >> bit % 32 & 0xffffffff >> (32 - K::width);
+    return job.coefficients[panel][i][bit / 32] >> bit % 32 & symbol_mask<K::width>;
 }
 
 /* A part of the outputs of a panel. The panel is compiled in, or the coefficients would be no operands of
@@ -45,7 +44,7 @@ __device__ inline uint32_t coefficient(const ShortJob<K> &job, unsigned panel, u
 template <class K, unsigned Panel>
 __device__ inline void multiply_part(const ShortJob<K> &job, uint64_t offset) {
     constexpr int group = K::inputs > 10 ? 4 : K::inputs;
-    uint8_t *const *const out = job.out + Panel * K::outputs;
+    uint8_t *const *const out = job.regions.out + Panel * K::outputs;
     const unsigned rows = job.rows - Panel * K::outputs;
     uint32_t x[K::inputs][K::words];
     uint64_t sums[K::outputs][K::words] = {};
@@ -55,7 +54,7 @@ __device__ inline void multiply_part(const ShortJob<K> &job, uint64_t offset) {
             break;
 #pragma unroll
         for (int i = first; i < first + group && i < K::inputs; i++)
-            load_vector<true, Load::early>(job.in[i] + offset, x[i]);
+            load_vector<true, Load::early>(job.regions.in[i] + offset, x[i]);
     }
 #pragma unroll
     for (int first = 0; first < K::inputs; first += group) {

@@ -12,8 +12,7 @@ namespace {
 gfk_status copy_inputs(const gfk_matmul_call *call, size_t tile, size_t tiles, Regions &b) {
     const size_t begin = tile * GFK_MATMUL_CLMAD_BYTES, room = tiles * GFK_MATMUL_CLMAD_BYTES;
     const size_t left = call->bytes - begin, bytes = left < room ? left : room;
-    b.base = call->workspace - begin;
-    b.stride = room;
+    b.spaced = {call->workspace - begin, room};
     return status_of(cudaMemcpy2DAsync(
         call->workspace, room, gfk_region_address(call->b, 0) + begin, call->b->stride, bytes,
         call->a->cols, cudaMemcpyDeviceToDevice, call->stream));

@@ -96,7 +96,7 @@ struct Stage {
 #pragma unroll
         for (int i = 0; i < elements; i++)
             operand[threadIdx.x % 4 * elements + i][threadIdx.x / 4] =
-                matrix[i * T::w / 32] >> i * T::w % 32 & 0xffffffff >> (32 - T::w);
+                matrix[i * T::w / 32] >> i * T::w % 32 & symbol_mask<T::w>;
     }
 };
 

@@ -18,8 +18,6 @@ namespace gfk {
 namespace matmul {
 namespace {
 
-constexpr unsigned most_shared = 227 * 1024;
-
 /* Shared memory: the ring of stages, a batch each, its barriers, and planes of 8 rows of bits by
  * 256 symbols. */
 template <class T>
@@ -337,12 +335,12 @@ __global__ __launch_bounds__(128 * (Tile<W, LEVELS>::warpgroups + 1),
     __syncthreads();
     const unsigned warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);
     if (warpgroup == T::warpgroups) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(T::warpgroups == 2 ? 40 : 32));
+        wgmma::give_registers<T::warpgroups == 2 ? 40 : 32>();
         if (threadIdx.x % 128 == 0)
             copy_batches<T>(job, shared, barriers);
         return;
     }
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(T::warpgroups == 2 ? 232 : 160));
+    wgmma::take_registers<T::warpgroups == 2 ? 232 : 160>();
 
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     const unsigned row = 16 * warp + lane / 4; /* of the warpgroup's 64, and row + 8 */

@@ -135,7 +135,7 @@ struct OperandOf<ClmadTile<W>> {
 
 template <class T>
 __device__ size_t whole_tiles(size_t rows) {
-    return (rows + T::outputs - 1) / T::outputs * T::outputs;
+    return round_up<T::outputs>(rows);
 }
 
 /* ---- elements that one thread can know: word<W>(row, col, count) are elements from `col` on ---- */
@@ -215,7 +215,7 @@ __global__ __launch_bounds__(512) void write_matrix(const __grid_constant__ Matr
 /* The products of the elements of two words. */
 template <int W>
 __device__ uint32_t multiply_words(uint32_t a, uint32_t b, uint64_t polynomial) {
-    constexpr uint32_t all = 0xffffffff >> (32 - W);
+    constexpr uint32_t all = symbol_mask<W>;
     uint32_t product = 0;
 #pragma unroll
     for (int at = 0; at < 32; at += W)
@@ -236,7 +236,7 @@ __global__ __launch_bounds__(512) void write_powers(const __grid_constant__ Matr
     __syncthreads();
     const size_t rows = whole_tiles<T>(job.rows);
     const size_t length = BY_ROWS ? job.steps : rows, fixed = BY_ROWS ? rows : job.steps;
-    const size_t total = (length + walk - 1) / walk * fixed * 8;
+    const size_t total = divide_up<walk>(length) * fixed * 8;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < total;
          i += (size_t)gridDim.x * blockDim.x) {
         const unsigned q = i % 4, half = i / 4 % 2;
@@ -303,7 +303,7 @@ inline gfk_status send_points(const gfk_matmul_call *call) {
             (of_rows ? gfk_generator_row_points : gfk_generator_col_points)(call->generator, first,
                                                                             job.count, job.points);
             const gfk_status status =
-                launch(store_points, (job.count + 255) / 256, 256, 0, call->stream, job,
+                launch(store_points, gfk_divide_up(job.count, 256), 256, 0, call->stream, job,
                        points_of(call) + (of_rows ? a->cols : 0) + first);
             if (status != GFK_STATUS_SUCCESS)
                 return status;

@@ -15,11 +15,6 @@ struct DataJob {
     size_t first_step, steps; /* of this launch, of a part */
 };
 
-template <int W>
-__device__ uint32_t load_symbol(const uint8_t *p) {
-    return W == 8 ? *p : W == 16 ? *(const uint16_t *)p : *(const uint32_t *)p;
-}
-
 /* A block of write_data writes one half of a step, of all symbols of a tile or of so many. */
 template <int W, int LEVELS>
 struct Slice {
@@ -138,7 +133,7 @@ gfk_status run_wgmma(const gfk_matmul_call *call) {
     GemmJob job;
     job.data = call->workspace;
     job.batches = (uint32_t)(plan.batches / T::parts);
-    job.polynomial = (uint32_t)(call->field->polynomial & (((uint64_t)1 << W) - 1));
+    job.polynomial = lower_polynomial(W, call->field->polynomial);
     job.accumulate = call->accumulate;
     job.zero = 0;
     job.condition = call->condition;
@@ -163,7 +158,7 @@ gfk_status run_wgmma(const gfk_matmul_call *call) {
             for (size_t first = 0; first < rows && status == GFK_STATUS_SUCCESS; first += most) {
                 job.matrix = matrix + first / T::outputs * plan.batches * plan.matrix_bytes;
                 job.rows = (uint32_t)(rows - first < most ? rows - first : most);
-                job.output_tiles = (uint32_t)((job.rows + T::outputs - 1) / T::outputs);
+                job.output_tiles = (uint32_t)gfk_divide_up(job.rows, T::outputs);
                 job.wanted = call->wanted ? call->wanted + row + first : NULL;
                 set_regions(job.c, call->c, call->head.c, call->head.c_stride, row + first,
                             plan.products * job.rows);

@@ -25,7 +25,8 @@
 #include "host/product/engine.h"
 #include "host/product/matmul.h"
 #include "kernels/common/launch.cuh"
-#include "kernels/common/vector_io.cuh"
+#include "kernels/common/regions.cuh"
+#include "kernels/common/symbol.cuh"
 
 namespace gfk {
 namespace matmul {
@@ -72,14 +73,12 @@ struct ClmadTile {
 /* Regions of one launch, and those of the head. */
 struct Regions {
     static constexpr size_t most = GFK_MATMUL_MOST_POINTERS;
-    uint8_t *base; /* NULL: pointers */
-    size_t stride;
-    uint8_t *head;
-    size_t head_stride;
+    SpacedRegions spaced; /* base NULL: pointers */
+    SpacedRegions head;
     uint8_t *pointers[most];
 
     __device__ uint8_t *at(size_t i, bool of_head) const {
-        return of_head ? head + i * head_stride : base ? base + i * stride : pointers[i];
+        return of_head ? head.at(i) : spaced.base ? spaced.at(i) : pointers[i];
     }
 };
 
@@ -109,17 +108,15 @@ template <class T>
 Symbols symbols_of(const gfk_matmul_call *call, uint64_t first_tile, size_t tiles) {
     const size_t head = call->head.bytes;
     return {call->bytes, head, first_tile, (uint32_t)(tiles / call->plan.products),
-            (uint32_t)((head + T::region_bytes - 1) / T::region_bytes)};
+            (uint32_t)gfk_divide_up(head, T::region_bytes)};
 }
 
 inline void set_regions(Regions &to, const gfk_regions *from, const uint8_t *head,
                         size_t head_stride, size_t first, size_t count) {
-    to.base = from->pointers ? NULL : (uint8_t *)gfk_region_address(from, first);
-    to.stride = from->stride;
-    to.head = (uint8_t *)head + first * head_stride;
-    to.head_stride = head_stride;
-    for (size_t i = 0; from->pointers && i < count; i++)
-        to.pointers[i] = (uint8_t *)gfk_region_address(from, first + i);
+    to.spaced = {from->pointers ? NULL : gfk_region_address(from, first), from->stride};
+    to.head = {(uint8_t *)head + first * head_stride, head_stride};
+    if (from->pointers)
+        list_regions(to.pointers, from, first, count);
 }
 
 /* A tile of a launch. Neighbouring blocks share tiles of symbols: eight tiles of symbols stand side
@@ -137,13 +134,6 @@ struct TilePlace {
         symbols = first + (rest + outputs) % width;
     }
 };
-
-/* Four bytes of an input; zeros behind its end. */
-__device__ inline uint32_t load_word(const uint8_t *p, uint64_t at, uint64_t bytes) {
-    if (at + 4 <= bytes && (uintptr_t)(p + at) % 4 == 0)
-        return *(const uint32_t *)(p + at);
-    return at < bytes ? load_bytes(p + at, bytes - at < 4 ? (unsigned)(bytes - at) : 4) : 0;
-}
 
 /* Is this output to be stored? */
 template <class J>

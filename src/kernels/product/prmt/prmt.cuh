@@ -94,8 +94,7 @@ constexpr size_t panel_outputs = 4; /* outputs computed together, at most */
 struct Job : Extent {
     uint32_t reads_outputs; /* 0 or 1 */
     Factors f;
-    const uint8_t *in[most_inputs];
-    uint8_t *out[panel_outputs];
+    ListedRegions<most_inputs, panel_outputs> regions;
     Tables tables[most_coefficients]; /* input by input */
 
     __device__ uint32_t coefficient(unsigned j, unsigned i) const {
@@ -135,14 +134,14 @@ __global__ __launch_bounds__(K::threads, K::blocks) void looped(const __grid_con
         for (int j = 0; j < K::outputs; j++)
 #pragma unroll
             for (int v = 0; v < K::vectors; v++)
-                job.epilogue.prefetch(job.out[j] + at[v]);
+                job.epilogue.prefetch(job.regions.out[j] + at[v]);
     uint32_t sums[K::vectors][K::outputs][4] = {};
 #pragma unroll 2
     for (unsigned i = 0; i < job.cols; i++) {
         uint32_t x[K::vectors][4];
 #pragma unroll
         for (int v = 0; v < K::vectors; v++)
-            load_vector<K::aligned>(job.in[i] + at[v], x[v]);
+            load_vector<K::aligned>(job.regions.in[i] + at[v], x[v]);
 #pragma unroll
         for (int v = 0; v < K::vectors; v++)
             add(sums[v], x[v], job.f, job.tables + i * K::outputs);
@@ -155,7 +154,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void looped(const __grid_con
             if (first + v * K::threads < job.count)
 #pragma unroll
                 for (int j = 0; j < K::outputs; j++)
-                    put<K::aligned, decltype(reads)::value>(job.out[j] + at[v], sums[v][j],
+                    put<K::aligned, decltype(reads)::value>(job.regions.out[j] + at[v], sums[v][j],
                                                             job.epilogue, at[v] - job.phase);
     };
     if (job.reads_outputs)

@@ -22,7 +22,7 @@ struct ShiftParams {
 
     explicit ShiftParams(const gfk_call *call) {
         const uint64_t polynomial = call->multiplier->info.field.polynomial;
-        const uint32_t all = 0xffffffffu >> (32 - W), barrett = gfk::barrett(W, polynomial);
+        const uint32_t all = gfk::symbol_mask<W>, barrett = gfk::barrett(W, polynomial);
         for (int b = 0; b < W; b++) {
             if (call->c >> b & 1) {
                 c_right[c_count] = W - b;

@@ -3,7 +3,6 @@
  * is a stripe's record. A block does one task, so that all its threads have one matrix and the same addresses.
  * A block waits for memory twice: for the record and all its addresses at once, and then for the matrix and the
  * first inputs at once. Other blocks of the multiprocessor compute in the meantime. */
-#include "host/base/sizes.h"
 #include "kernels/common/launch.cuh"
 #include "kernels/product/clmad/kernel.cuh"
 #include "layout.h"
@@ -149,8 +148,9 @@ void build(uint32_t *to, size_t rows, size_t cols, const uint32_t *coefficients)
 }
 template <class K>
 gfk_status launch_tasks(const gfk_batch_job *job, gfk_stream_t stream) {
-    static_assert(
-        shared_bytes<K>(most_inputs * (K::outputs + 1) + K::outputs, K::threads) <= 48 * 1024, "");
+    static_assert(shared_bytes<K>(most_inputs * (K::outputs + 1) + K::outputs, K::threads) <=
+                      default_shared,
+                  "");
     return launch(
         multiply_task<K>, job->tasks, K::threads,
         shared_bytes<K>(panel_coefficients<K>(job->cols) + job->cols + K::outputs, K::threads),

@@ -97,7 +97,7 @@ GFK_BOTH void add_product(uint32_t (&sum)[4], const uint32_t (&x)[4], uint32_t c
         GFK_UNROLL
         for (int i = 0; i < 4; i++)
             sum[i] ^= (x[i] >> b & ones) * c;
-        c = (c << 1 ^ (c >> (W - 1) & 1 ? polynomial : 0)) & 0xffffffff >> (32 - W);
+        c = double_symbol<W>(c, polynomial) & symbol_mask<W>;
     }
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The batch kernel for every device and any number of inputs, without the carry-less multiply-add,
  * and the choice among all batch kernels. */
-#include "host/base/sizes.h"
 #include "kernels/common/launch.cuh"
 #include "kernels/common/vector_io.cuh"
 #include "layout.h"

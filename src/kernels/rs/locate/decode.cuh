@@ -17,11 +17,9 @@ __device__ __noinline__ uint32_t search_errors(const TileJob &job, gfk_locate_st
 /* f(symbol, its symbol in `left`, state) for the positions that are left, each by one thread. */
 template <int W, class F>
 __device__ inline void for_left(Shared &shared, const States &states, const F &f) {
-    using Symbol =
-        std::conditional_t<W == 8, uint8_t, std::conditional_t<W == 16, uint16_t, uint32_t>>;
     if (threadIdx.x >= states.count)
         return;
-    Symbol *left = (Symbol *)shared.left;
+    Symbol<W> *left = (Symbol<W> *)shared.left;
     for (unsigned symbol = threadIdx.x; symbol < tile_bytes / sizeof *left; symbol += states.count)
         if (left[symbol] != 0)
             f(symbol, left[symbol], states.at(threadIdx.x));
@@ -141,7 +139,7 @@ class Recurrence {
     /* Stores C / C_0, then the numerator of that, in the rows. Returns each position's L, with the top
      * bit if 0 is a root; 0: L exceeds t. */
     __device__ typename L::Symbols finish(uint8_t *first, bool valued) {
-        const uint32_t c0 = words[now], mask = 0xffffffffu >> (32 - W);
+        const uint32_t c0 = words[now], mask = symbol_mask<W>;
         const uint32_t inverse = L::join(gfk_locate_inverse(&c, c0 & mask),
                                          W == 8 ? gfk_locate_inverse(&c, c0 >> 16) : 0);
         for (uint32_t l = 0; l <= c.t; l++) {
@@ -212,7 +210,7 @@ __device__ inline void find_roots(const TileJob &job, const gfk_locate_code &c, 
         zeros[n] = top_bit_mask<W>(left[n]);
 #pragma unroll
         for (int s = 0; s < 32; s += W)
-            longest = max(longest, lengths[n] >> s & (0xffffffffu >> (32 - W)));
+            longest = max(longest, lengths[n] >> s & symbol_mask<W>);
     }
     longest = __reduce_max_sync(0xffffffff, longest);
     if (longest == 0)

@@ -28,8 +28,8 @@ __global__ void clear(const __grid_constant__ Blank blank) {
 }
 
 size_t mark_bytes(const gfk_locate_call *call) {
-    const uint64_t chunk = UINT64_C(1) << GFK_LOCATE_CHUNK_SHIFT;
-    return (size_t)((call->bytes + chunk - 1) / chunk) * sizeof *call->mismatch_map;
+    const size_t chunk = (size_t)1 << GFK_LOCATE_CHUNK_SHIFT;
+    return gfk_divide_up(call->bytes, chunk) * sizeof *call->mismatch_map;
 }
 
 /* f(what is compiled for this width) */

@@ -110,7 +110,7 @@ __global__ void expand_guess(const __grid_constant__ TileJob job, uint32_t panel
             uint32_t x = guess_coefficient(c, g, output, i);
             for (int b = 0; b < T::w; b++) {
                 word |= (x >> bit & 1) << (T::w * slot + b);
-                x = x << 1 ^ (x >> (T::w - 1) & 1 ? c.field.polynomial : 0);
+                x = double_symbol<T::w>(x, (uint32_t)c.field.polynomial);
             }
         }
         job.explain[n] = word;
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(K::threads, K::blocks)
                        (blockIdx.x * (K::threads / 32) + threadIdx.x / 32) * (uint64_t)step_bytes;
          at < job.whole_end; at += stride) {
         uint32_t a[K::tiles][T::symbols][T::steps], b[2][T::pair_registers];
-        bmma::gather<K>(job, at, job.whole_end, 0, lane, a);
+        bmma::gather<K>(job.in, at, job.whole_end, 0, lane, a);
         const uint32_t *panel = job.explain;
         bmma::load_pair<T>(panel, 0, lane, b[0]);
         uint32_t hole[K::tiles][T::words] = {}; /* symbols where a check is not 0 */
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(K::threads, K::blocks)
                                 for (int other = 1; other < T::lanes; other *= 2)
                                     x |= __shfl_xor_sync(0xffffffff, x, other);
                             any |= x;
-                            x = (nonzero_symbols<W>(x) >> (W - 1)) * (0xffffffffu >> (32 - W));
+                            x = (nonzero_symbols<W>(x) >> (W - 1)) * symbol_mask<W>;
                         }
                         if (any != 0) {
                             const uint64_t offset = at + u * (16 * T::vectors) + mine - job.phase;

@@ -42,7 +42,7 @@ __host__ __device__ inline uint64_t slab_bytes(const gfk_locate_code &c) {
     const uint64_t words = (uint64_t)c.m * (tile_bytes / 4 + 1) + c.t +
                            (uint64_t)(c.k + c.m) * (threads / 2) +
                            (uint64_t)c.pitch * gfk_most_guessed(&c);
-    return (words * 4 + 255) / 256 * 256;
+    return round_up<256>(words * 4);
 }
 __device__ inline Slab slab_at(const gfk_locate_code &c, uint8_t *p) {
     Slab slab;
@@ -294,7 +294,7 @@ __device__ inline void find_corrupt(const TileJob &job, Shared &shared, Shared::
 /* A block's dynamic shared memory has the counts of the regions, then, from this word on, the states
  * of positions. */
 __host__ __device__ inline uint32_t states_at(const gfk_locate_code &c) {
-    return c.k + c.m <= most_named ? (c.k + c.m + 3) / 4 * 4 : 0;
+    return c.k + c.m <= most_named ? round_up<4>(c.k + c.m) : 0;
 }
 
 /* Scratch words for `count` positions at once, those of one position `count` words apart. */

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "decode.cuh"
-#include "host/base/sizes.h"
 #include "kernels/common/launch.cuh"
 #include "sample.cuh"
 
@@ -238,7 +237,7 @@ TileJob tile_job(const gfk_locate_call *call) {
     if (room.explain != 0 && vectors.aligned) {
         job.sample = (Sample *)(call->slabs + room.sample);
         job.sample_slab = call->slabs + room.sample - room.slab;
-        job.whole_begin = (job.begin + tile_bytes - 1) / tile_bytes * tile_bytes;
+        job.whole_begin = gfk_round_up(job.begin, tile_bytes);
         job.whole_end = job.end / tile_bytes * tile_bytes;
         job.explain = room.explain < room.bytes ? (uint32_t *)(call->slabs + room.explain) : NULL;
     }
@@ -283,7 +282,7 @@ template <class K>
 gfk_status launch_explain(const gfk_locate_call *call, const TileJob &job) {
     using T = typename K::T;
     const gfk_locate_code &c = job.code;
-    const uint32_t panels = (uint32_t)bmma::divide_up(c.m, T::outputs);
+    const uint32_t panels = (uint32_t)gfk_divide_up(c.m, T::outputs);
     const gfk_status status = launch(expand_guess<T>, 64, threads, 0, call->stream, job, panels);
     if (status != GFK_STATUS_SUCCESS)
         return status;
