@@ -18,8 +18,8 @@
 
 namespace gfk {
 
-/* n / Unit, rounded up, and n, rounded up to a multiple of Unit, for constants and for device code. Host
- * code calls gfk_divide_up and gfk_round_up. */
+/* n / Unit, rounded up, and n, rounded up to a multiple of Unit, for constants and for device code.
+ * Host code calls gfk_divide_up and gfk_round_up. */
 template <auto Unit, class N>
 GFK_BOTH constexpr auto divide_up(N n) {
     return (n + Unit - 1) / Unit;
@@ -33,8 +33,8 @@ GFK_BOTH constexpr auto round_up(N n) {
 template <int W>
 constexpr uint32_t symbol_mask = 0xffffffffu >> (32 - W);
 
-/* x times a symbol of w bits, with a choice where gfk_poly_double has a mask. The polynomial has its lower
- * 32 bits. If the leading term is missing, bit w of the result may be set. */
+/* x times a symbol of w bits, with a choice where gfk_poly_double has a mask. The polynomial has
+ * its lower 32 bits. If the leading term is missing, bit w of the result may be set. */
 template <int W>
 GFK_BOTH uint32_t double_symbol(uint32_t symbol, uint32_t polynomial) {
     return symbol << 1 ^ (symbol >> (W - 1) & 1 ? polynomial : 0);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The regions of a launch, as a part of a kernel's parameters. A launch copies its parameters, and 16 KiB
- * of them take microseconds, so each kernel has as many addresses as its largest launch needs. */
+/* The regions of a launch, as a part of a kernel's parameters. A launch copies its parameters, and
+ * 16 KiB of them take microseconds, so each kernel has as many addresses as its largest launch
+ * needs. */
 #pragma once
 
 #include "host/region/operands.h"
 
 namespace gfk {
 
-/* Writes the addresses of regions [first, first + count), less the phase (kernels/product/extent.cuh). */
+/* Writes the addresses of regions [first, first + count), less the phase
+ * (kernels/product/extent.cuh). */
 template <class Byte>
 void list_regions(Byte **to, const gfk_regions *regions, size_t first, size_t count,
                   unsigned phase = 0) {

@@ -18,8 +18,8 @@ using Vector = uint32_t[4];
 enum class Load {
     cached, /* an ordinary load */
     once,   /* not kept in L1 */
-    early,  /* volatile: the compiler would move the load behind others' uses to save registers */
-    halves  /* two volatile loads of 8 bytes, into register pairs that MMAs of 256 bits take */
+    early,  /* volatile: otherwise the compiler delays the load to save registers */
+    pairs   /* two volatile loads of 8 bytes, into register pairs that MMAs of 256 bits take */
 };
 
 /* An aligned vector. */
@@ -48,7 +48,7 @@ __device__ inline void load_vector(const uint8_t *p, uint32_t (&x)[N]) {
         asm volatile("ld.global.u32 %0, [%1];" : "=r"(x[0]) : "l"(p));
     } else if constexpr (N == 2) {
         asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "l"(p));
-    } else if constexpr (How == Load::halves) {
+    } else if constexpr (How == Load::pairs) {
         asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "l"(p));
         asm volatile("ld.global.v2.u32 {%0, %1}, [%2 + 8];" : "=r"(x[2]), "=r"(x[3]) : "l"(p));
     } else if constexpr (How == Load::once) {
@@ -125,7 +125,8 @@ __device__ inline uint32_t load_bytes(const uint8_t *p, unsigned bytes) {
     return x;
 }
 
-/* The four bytes from byte `at` on of memory that has `bytes` bytes; those after its end are zero. */
+/* The four bytes from byte `at` on of memory that has `bytes` bytes; those after its end are
+ * zero. */
 __device__ inline uint32_t load_word(const uint8_t *p, uint64_t at, uint64_t bytes) {
     if (at + 4 <= bytes && (uintptr_t)(p + at) % 4 == 0)
         return *(const uint32_t *)(p + at);

@@ -41,7 +41,8 @@ __device__ inline void write_share(unsigned warp, uint32_t from, uint32_t to) {
         basis[b] = x[0];
         start ^= first >> b & 1 ? x[0] : 0;
     }
-    to += nibble / T::beside * T::align + nibble % T::beside * T::row_bytes + first * T::pitch;
+    to += nibble / T::interleaved * T::align + nibble % T::interleaved * T::row_bytes +
+          first * T::pitch;
 #pragma unroll
     for (int i = 0; i < share; i++) {
         uint32_t x[1] = {start};
@@ -72,7 +73,7 @@ struct WindowRows {
         for (int k = 0; k < T::rows; k++) {
             const unsigned row = first_row + k * T::subrows;
 #pragma unroll
-            for (int v = 0; v < T::vector; v++) {
+            for (int v = 0; v < T::lane_words; v++) {
                 uint32_t x = 0;
 #pragma unroll
                 for (int s = 0; s < T::word_symbols; s++) {
@@ -140,7 +141,7 @@ struct WindowRows {
             store_shared(line + place.first_word * 4, state.m[k]);
             __syncwarp();
 #pragma unroll
-            for (int v = 0; v < T::vector; v++) {
+            for (int v = 0; v < T::lane_words; v++) {
                 uint32_t x = 0;
 #pragma unroll
                 for (int s = 0; s < T::word_symbols; s++) {

@@ -52,8 +52,8 @@ inline Vectors vectors_of(const gfk_product_call *call) {
     return vectors_of(call->in, info->cols, call->out, info->rows, info->field.w, call->bytes);
 }
 
-/* What becomes of an output's products: they are stored, or XORed into the output, or, with a
- * mismatch map, compared with it. */
+/* The epilogue stores an output's products, or XORs the products into the output, or, with a
+ * mismatch map, compares the products with the output. */
 struct Epilogue {
     uint32_t *mismatch_map;
     unsigned shift;
@@ -97,7 +97,7 @@ inline Epilogue epilogue_of(const gfk_product_call *call) {
 struct Extent {
     uint64_t first, count;                      /* whole vectors */
     uint64_t bytes;                             /* of a region */
-    uint32_t phase, partial_head, partial_tail; /* partial vectors before and behind */
+    uint32_t phase, partial_head, partial_tail; /* partial vectors before and after */
     uint32_t rows, cols;
     uint32_t polynomial; /* its lower 32 bits */
     Epilogue epilogue;
@@ -140,8 +140,8 @@ __device__ uint32_t sum_of_bits(const J &job, unsigned j, uint64_t at) {
 }
 
 /* The partial vectors, for kernels whose main path takes whole ones: each thread computes a symbol
- * of an output at any alignment, sum(output, byte). J is an Extent with `regions`. Count: the type of
- * thread numbers; 32 bits take fewer registers. */
+ * of an output at any alignment, sum(output, byte). J is an Extent with `regions`. Count: the type
+ * of thread numbers; 32 bits take fewer registers. */
 template <int W, class J, class Count, class Sum>
 __device__ void multiply_partial(const J &job, Count thread, Count threads, const Sum &sum) {
     constexpr unsigned size = W / 8, symbols = 16 / size;

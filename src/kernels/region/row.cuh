@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two skeletons and the ops of all methods share. */
+/* Types and functions of both skeletons and of the ops of all methods. */
 #pragma once
 
 #include <type_traits>

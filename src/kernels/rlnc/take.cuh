@@ -196,13 +196,13 @@ struct Taker {
             const unsigned row = first_row + k * T::subrows;
             const uint32_t from = row < n ? round.of_slot[row] : (uint32_t)no_pivot;
 #pragma unroll
-            for (int v = 0; v < T::vector; v++)
+            for (int v = 0; v < T::lane_words; v++)
                 state.m[k][v] = 0;
             if (from != no_pivot)
                 load_shared(tables + from * T::row_bytes + 4 * place.first_word, state.m[k]);
             else if (row < n && load_shared_symbol<16>(columns + 2 * row) != no_pivot)
 #pragma unroll
-                for (int v = 0; v < T::vector; v++)
+                for (int v = 0; v < T::lane_words; v++)
                     if (const uint32_t *const p = word(row, v))
                         state.m[k][v] = *p;
         }
@@ -232,7 +232,7 @@ struct Taker {
             const unsigned row = first_row + k * T::subrows;
             if (row < n && load_shared_symbol<16>(columns + 2 * row) != no_pivot)
 #pragma unroll
-                for (int v = 0; v < T::vector; v++)
+                for (int v = 0; v < T::lane_words; v++)
                     if (uint32_t *const p = word(row, v))
                         *p = state.m[k][v];
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels on mma.sync: any shape. A warp keeps a pass of inputs in registers and goes through all
- * panels of outputs, whose matrix operands come through L1. Further passes add to the outputs. */
+/* The kernels on mma.sync: any shape. A warp keeps a pass of inputs in registers and goes through
+ * all panels of outputs, whose matrix operands come through L1. Further passes add to the
+ * outputs. */
 #pragma once
 
 #include <type_traits>
@@ -15,7 +16,7 @@ namespace bmma {
 template <class K>
 using StreamedJob = std::conditional_t<K::aligned, ManyJob, UnalignedJob>;
 
-/* The data operand of a warp's tiles and one pass. */
+/* Loads the data operand of a warp's tiles and one pass. */
 template <class K>
 __device__ inline void gather(const uint8_t *const *in, uint64_t at, uint64_t end, unsigned pass,
                               unsigned lane, uint32_t (&a)[K::tiles][K::T::symbols][K::T::steps]) {
@@ -27,7 +28,7 @@ __device__ inline void gather(const uint8_t *const *in, uint64_t at, uint64_t en
         uint32_t x[T::slots][4];
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
-            load_vector<K::aligned, T::w == 32 ? Load::halves : Load::once>(
+            load_vector<K::aligned, T::w == 32 ? Load::pairs : Load::once>(
                 in[pass * T::inputs + s * T::lanes + lane % T::lanes] + vector, x[s]);
         arrange<T>(x, a[u]);
     }
@@ -57,7 +58,7 @@ __device__ inline void add_panel(const uint32_t (&a)[K::tiles][K::T::symbols][K:
     }
 }
 
-/* Writes, or compares, what a panel has become. */
+/* Writes, or compares, the words of a panel. */
 template <class K, class J>
 __device__ inline void finish_panel(const J &job, uint64_t at, uint64_t end, unsigned panel,
                                     unsigned lane, const Epilogue &epilogue,

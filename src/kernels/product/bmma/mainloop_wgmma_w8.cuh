@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of the BMMA engine of w = 8 on warpgroup MMAs. fragment_wgmma_w8.h says who holds
- * what.
+/* The kernel of the BMMA engine of w = 8 on warpgroup MMAs. fragment_wgmma_w8.h says which lane
+ * holds what.
  *
  * One persistent block per multiprocessor, with the matrix operand of all its outputs in shared
  * memory. A warpgroup keeps all inputs of its tile in registers and goes through the outputs, one
@@ -15,10 +15,9 @@
 namespace gfk {
 namespace bmma {
 
-/* Shared memory: the matrix operand, a tile of every warpgroup, the addresses of outputs.
- * In a tile the inputs of a lane that shares a vector are one behind the other, and those of the
- * next such lane begin 32 bytes further modulo 128: what lanes load at once lies in
- * different banks. */
+/* Shared memory: the matrix operand, a tile of every warpgroup, the addresses of outputs. In a tile
+ * the inputs of a lane that shares a vector follow each other, and those of the next such lane
+ * begin 32 bytes further modulo 128, so that lanes load from different banks at once. */
 template <class K>
 struct TileStage {
     using T = typename K::T;
@@ -38,15 +37,15 @@ struct TileStage {
     }
 };
 
-/* Where a thread's warpgroup has its tile in shared memory. */
+/* The place of the tile of a thread's warpgroup in shared memory. */
 struct SharedPlace {
     uint32_t stage;
     unsigned warpgroup;
 };
 
-/* Starts copying a tile of every input, from byte `at` on, but nothing from byte `end` on. What missing
- * inputs hold does not matter. Addresses come from the parameters, all at once: from shared memory each
- * copy would wait for its own. */
+/* Starts copying a tile of every input, from byte `at` on, but nothing from byte `end` on. Missing
+ * inputs may hold any bytes. Addresses come from the parameters, all at once: from shared memory
+ * each copy would wait for its own. */
 template <class K>
 __device__ inline void start_copy(const ManyJob &job, const SharedPlace &place, uint64_t at,
                                   uint64_t end) {
@@ -92,8 +91,8 @@ __device__ inline void start_chain(const uint32_t (&a)[T::symbols][T::steps], in
     wgmma::commit();
 }
 
-/* The words of an instruction's panels. Two chains make a word, that of the last symbols first. While
- * counts are joined, the next chain's are computed. */
+/* The words of an instruction's panels. Two chains make a word, that of the last symbols first.
+ * While counts are joined, the next chain's are computed. */
 template <class T>
 __device__ inline void multiply_panels(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
                                        uint32_t (&c)[2][T::accumulators],
@@ -118,7 +117,8 @@ __device__ inline void multiply_panels(const uint32_t (&a)[T::symbols][T::steps]
     }
 }
 
-/* Words of an output are set, or added to what was there, or compared with it. */
+/* Stores the words of an output, or their sums with the old words, or compares them with the old
+ * words. */
 template <class K, int N>
 __device__ inline void finish(const Epilogue &epilogue, uint8_t *p, uint64_t offset,
                               uint32_t (&words)[N], const uint32_t (&old)[N]) {
@@ -155,7 +155,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_w8(const __grid_constant_
     place.stage = stages + place.warpgroup * TileStage<K>::bytes;
     const uint32_t outs = stages + K::warpgroups * TileStage<K>::bytes;
 
-    /* Few tiles go to as many multiprocessors as there are. */
+    /* A few tiles are spread over as many multiprocessors as there are. */
     const uint64_t end = 16 * (job.first + job.count);
     const uint64_t stride = (uint64_t)gridDim.x * K::warpgroups * T::tile_bytes;
     uint64_t at =
@@ -164,7 +164,8 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_w8(const __grid_constant_
 
     for (unsigned j = threadIdx.x; j < job.rows; j += K::threads)
         store_pointer(outs + 8 * j, job.regions.out[j]);
-    /* What the last instruction's missing panels are multiplied by does not matter. */
+    /* The last instruction may have missing panels. Their part of the matrix operand may hold any
+     * bits. */
     for (unsigned i = threadIdx.x; i < job.panels * (T::panel_registers * 8); i += K::threads)
         table[i] = __ldg((const uint4 *)job.matrix + i);
     wgmma::publish();
@@ -185,15 +186,15 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_w8(const __grid_constant_
 #pragma unroll
         for (int i = 0; i < T::symbols; i++)
             wgmma::expect(a[i]);
-        /* Outputs are counted in bytes of their addresses. Behind the last vector a lane has garbage, and
-         * no output. */
+        /* Outputs are counted in bytes of their addresses. A lane after the last vector has
+         * garbage, and no output. */
         const uint64_t vector = at + mine;
         uint32_t output = outs + 8 * share, first_column = (uint32_t)b;
         uint32_t bound[1] = {vector < end ? outs + 8 * job.rows : 0};
         wgmma::expect(bound);
 #pragma unroll 1
         for (uint32_t left = divide_up<T::instruction_outputs>(job.rows); left != 0; left--) {
-            /* What is read comes while the products are computed. */
+            /* Outputs that are read arrive while the products are computed. */
             uint32_t old[T::instruction_panels][T::lane_words];
 #pragma unroll
             for (int panel = 0; panel < T::instruction_panels; panel++)

@@ -5,8 +5,8 @@
 namespace gfk {
 namespace bmma {
 
-/* Several launches, if a job has no room for all regions. A check by several passes is one launch of
- * an unaligned kernel, or NOT_SUPPORTED. */
+/* Takes several launches if a job has no room for all regions. A check by several passes is one
+ * launch of an unaligned kernel, or NOT_SUPPORTED. */
 template <class K>
 gfk_status run_streamed(const Run &run) {
     using T = typename K::T;

@@ -29,8 +29,9 @@ using RingJob = Job<40, 16>;
 using ManyJob = Job<512, 512>;
 using UnalignedJob = Job<2048, 512>;
 
-/* A lane loads `lanes` neighbouring inputs' vectors beside its neighbours. A missing input stands
- * for one that a neighbour loads in the same instruction: its matrix operand is zero. */
+/* `lanes` neighbouring lanes load the vectors of `lanes` neighbouring inputs in one instruction. In
+ * the place of a missing input stands one that a neighbouring lane loads in the same instruction;
+ * the matrix operand is zero there. */
 inline size_t stand_in(size_t i, size_t count, size_t lanes) {
     const size_t first = i - i % lanes;
     return i < count ? i : first < count ? first : 0;

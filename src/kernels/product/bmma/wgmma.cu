@@ -11,9 +11,9 @@
 namespace gfk {
 namespace bmma {
 
-/* Sets a job's regions and matrix for some outputs after the others, and calls `start` with the
- * job and the number of outputs. Every launch reads the inputs. Launches have nearly the same number
- * of units, at most `most_units`; a unit is `unit` outputs, a multiple of a panel's. */
+/* Sets a job's regions and matrix for some outputs after the others, and calls `start` with the job
+ * and the number of outputs. Every launch reads the inputs. Launches have nearly the same number of
+ * units, at most `most_units`; a unit is `unit` outputs, a multiple of a panel's. */
 template <class T, class Job, class Start>
 gfk_status launch_all(const Run &run, Job &job, size_t unit, size_t most_units, Start start) {
     const gfk_product_info &info = run.call->product->info;

@@ -3,8 +3,9 @@
  * shapes.def. The coefficients travel in the kernels' parameters, and the engines keep no state. A
  * matrix with more coefficients than one launch holds takes several launches: first for groups of
  * outputs, then for groups of inputs, whose products are added to the outputs. A product with more
- * inputs than the parameters hold has its coefficients in device memory too, for the kernel `4_wide`:
- * regions at phases of their own, and checks, which must take all inputs in one launch. */
+ * inputs than the parameters hold has its coefficients in device memory too, for the kernel
+ * `4_wide`: regions at phases of their own, and checks, which must take all inputs in one
+ * launch. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -19,12 +20,14 @@ namespace {
 constexpr unsigned aligned = GFK_KERNEL_ALIGNED, is_short = GFK_KERNEL_SHORT;
 constexpr unsigned sets = GFK_KERNEL_SETS;
 
-/* What one launch computes: outputs [row, row + rows) from inputs [col, col + cols). */
+/* The part of a product that one launch computes: outputs [row, row + rows) from inputs [col, col +
+ * cols). */
 struct Part {
     size_t row, rows, col, cols;
 };
 
-/* What the symbol of a row points to: what a launch holds, and the launch. */
+/* A compiled kernel, to which the symbol of a row points: the numbers that a launch has room for,
+ * and the launch. */
 struct Compiled {
     unsigned panel_outputs, inputs, outputs, coefficients;
     gfk_status (*start)(const gfk_product_call *call, const Vectors &vectors, const Part &part);
@@ -38,12 +41,12 @@ unsigned panels_of(size_t rows, unsigned panel_outputs) {
     return (unsigned)gfk_divide_up(rows, panel_outputs);
 }
 
-/* 0 beyond the last output. */
+/* Returns 0 after the last output. */
 uint32_t coefficient_of(const gfk_product_t product, const Part &part, size_t j, size_t i) {
     return j < part.rows ? product->matrix[(part.row + j) * product->info.cols + part.col + i] : 0;
 }
 
-/* What all kernels' parameters have in common, but for the coefficients. */
+/* Fills the parameters that all kernels have, except the coefficients. */
 template <class J>
 void describe(J &job, const gfk_product_call *call, const Vectors &vectors, const Part &part) {
     const gfk_product_info &info = call->product->info;
@@ -56,13 +59,13 @@ void describe(J &job, const gfk_product_call *call, const Vectors &vectors, cons
         job.regions.out[j] = NULL;
 }
 
-/* Threads of a panel: a panel takes whole warps of the block. */
+/* Returns the threads of a panel, which takes whole warps of the block. */
 template <class K>
 unsigned width_of(unsigned panels) {
     return K::threads / panels / 32 * 32;
 }
 
-/* Panel by panel, in a panel input by input. */
+/* Copies the coefficients panel by panel, in a panel input by input. */
 template <unsigned Outputs>
 void copy_panels(uint32_t *to, const gfk_product_t product, const Part &part) {
     for (size_t first = 0; first < part.rows; first += Outputs)
@@ -88,12 +91,12 @@ gfk_status start(const gfk_product_call *call, const Vectors &vectors, const Par
     return launch_maybe_early(
         call->product->cc >= 90, multiply<K>, whole > cut ? whole : cut, dim3(width, panels),
         shared_bytes<K>(panels * panel_coefficients<K>(
-                                     K::wide ? (unsigned)least(part.cols, wide_group) : job.cols),
+                                     K::wide ? (unsigned)least(part.cols, wide_pass) : job.cols),
                         width * panels),
         call->stream, job);
 }
 
-/* Only the whole vectors. */
+/* Starts a short kernel, which computes only the whole vectors. */
 template <class K>
 gfk_status start_short(const gfk_product_call *call, const Vectors &vectors, const Part &part) {
     ShortJob<K> job;
@@ -133,8 +136,8 @@ constexpr Compiled compile() {
 template <class K, unsigned Labels>
 constexpr Compiled compiled = compile<K, Labels>();
 
-/* The first row with these labels that takes the shape; with `whole`, the first one whose launch also
- * holds the coefficients of all inputs. The last row takes any shape. */
+/* The first row with these labels that takes the shape; with `whole`, the first one whose launch
+ * also holds the coefficients of all inputs. The last row takes any shape. */
 const gfk_compiled_kernel_info *find(const gfk_product_info &info, unsigned labels, bool whole) {
     size_t count;
     const gfk_kernel_row *rows = gfk_rows_of(info.engine->id, &count);
@@ -148,8 +151,8 @@ const gfk_compiled_kernel_info *find(const gfk_product_info &info, unsigned labe
     return NULL;
 }
 
-/* Regions for the short kernels: of up to 4 MiB with one panel, 128 KiB with two, on a device with 132
- * multiprocessors. */
+/* Regions for the short kernels: of up to 4 MiB with one panel, 128 KiB with two, on a device with
+ * 132 multiprocessors. */
 bool are_short(const gfk_product_t product, const Vectors &vectors) {
     const uint64_t most = product->info.rows <= 4 ? 2000 : 62;
     return vectors.count < most * (uint64_t)product->processors;
@@ -160,8 +163,8 @@ bool has_ends(const Vectors &vectors) {
     return vectors.whole_begin != 0 || vectors.whole_end < vectors.count;
 }
 
-/* The row for a call's regions; NULL: the kernel that the descriptor names does not take them. A check
- * has no sums in its outputs, so one launch must take all inputs. */
+/* The row for a call's regions; NULL: the kernel that the descriptor names does not take them. A
+ * check has no sums in its outputs, so one launch must take all inputs. */
 const gfk_compiled_kernel_info *choose(const gfk_product_call *call, const Vectors &vectors) {
     const gfk_product_t product = call->product;
     const gfk_compiled_kernel_info *row = product->named;

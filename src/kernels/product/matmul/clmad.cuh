@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tiled product on the carry-less multiply-add.
  *
- * A block computes a tile of outputs for some bytes of symbols. A warp has 8 outputs, and a lane 16 bytes of
- * each, whose sums of 64 bits for each word stay in registers for all inputs; they are reduced once. Inputs
- * come in stages: while one is multiplied, the next one is on its way to registers. A stage lies in shared
- * memory as operands of the instruction: symbols spread over 64 bits, and elements of the matrix with zeros
- * above, so that the loop has nothing but loads from shared memory, which cost the pipe nothing, and products.
+ * A block computes a tile of outputs for some bytes of symbols. A warp has 8 outputs, and a lane 16
+ * bytes of each, whose sums of 64 bits for each word stay in registers for all inputs; they are
+ * reduced once. Inputs come in stages: while one is multiplied, the next one is on its way to
+ * registers. A stage lies in shared memory as operands of the instruction: symbols spread over 64
+ * bits, and elements of the matrix with zeros above, so that the loop has nothing but loads from
+ * shared memory, which cost the pipe nothing, and products.
  *
- * The matrix operand has the elements of a row next to each other, w bits each, in rows of `pitch` bytes, padded
- * with zeros to whole tiles of outputs and to 256 bits of inputs. */
+ * The matrix operand has the elements of a row next to each other, w bits each, in rows of `pitch`
+ * bytes, padded with zeros to whole tiles of outputs and to 256 bits of inputs. */
 #pragma once
 
 #include "kernels/common/clmad.cuh"
@@ -31,8 +32,8 @@ struct ClmadJob {
     const uint8_t *wanted;     /* likewise, from the first region of c on */
 };
 
-/* The next stage of both operands, in registers: a warp has whole inputs, a lane 16 bytes of each; four
- * threads have the elements of an output. */
+/* The next stage of both operands, in registers: a warp has whole inputs, a lane 16 bytes of each;
+ * four threads have the elements of an output. */
 template <class T>
 struct Stage {
     static constexpr int vectors = T::stage / 4, elements = T::stage / 4; /* of a thread */
@@ -40,7 +41,8 @@ struct Stage {
     static_assert(T::threads == 4 * T::outputs && matrix_bytes <= 8, "");
     uint32_t data[vectors][4], matrix[(matrix_bytes + 3) / 4];
 
-    /* first: input of the stage, of this launch. row: the thread's elements of the matrix, for input 0. */
+    /* first: input of the stage, of this launch. row: the thread's elements of the matrix, for
+     * input 0. */
     __device__ void load(const ClmadJob &job, const Symbols::Place &place, const uint8_t *row,
                          unsigned first) {
         const uint64_t begin = place.begin + threadIdx.x % 32 * 16;
@@ -78,7 +80,7 @@ struct Stage {
             for (int i = 0; i < matrix_bytes / 4; i++)
                 matrix[i] = __ldg((const uint32_t *)row + i);
     }
-    /* Where the thread's elements of the matrix begin, in a tile. */
+    /* Returns the offset in a tile of the thread's elements of the matrix. */
     __device__ static size_t row_offset(size_t pitch) {
         return threadIdx.x / 4 * pitch + threadIdx.x % 4 * matrix_bytes;
     }

@@ -24,7 +24,8 @@ struct PointsJob {
     uint32_t points[most];
 };
 
-/* The columns whose elements a thread turns into 32 bits of rows: so many words as pieces. */
+/* Returns the first column whose elements a thread turns into rows. The elements are T::pieces
+ * words. */
 template <class T>
 __device__ size_t first_column(size_t step, unsigned half, unsigned q) {
     return step * T::inputs + half * T::inputs / 2 + q * 32 / T::h;
@@ -54,7 +55,7 @@ __device__ void split_sequences(const uint64_t (&x)[N], int part, const F &write
     }
 }
 
-/* The lower H bits of each 2 H bits. */
+/* Returns the lower H bits of each 2 H bits. */
 template <int H>
 __device__ uint32_t lower_halves(uint64_t x) {
     constexpr uint32_t mask = 0xffffffff / (1u << H | 1);
@@ -92,7 +93,8 @@ struct Sequences {
                          << byte / (W / 8) * 2 * W % 64;
         return sequences;
     }
-    /* Writes the rows, or the sequences if there are no levels, of one output in one half of one q. */
+    /* Writes the rows, or the sequences if there are no levels, of one output in one half of one
+     * q. */
     template <class T>
     __device__ void store(const MatrixJob &job, size_t row, size_t step, unsigned q, unsigned half,
                           const uint32_t (&words)[T::pieces]) const {
@@ -138,7 +140,7 @@ __device__ size_t whole_tiles(size_t rows) {
     return round_up<T::outputs>(rows);
 }
 
-/* ---- elements that one thread can know: word<W>(row, col, count) are elements from `col` on ---- */
+/* ---- elements that one thread can know: word<W>(row, col, count) are elements from `col` on -- */
 
 struct Dense {
     const uint8_t *elements;
@@ -210,9 +212,9 @@ __global__ __launch_bounds__(512) void write_matrix(const __grid_constant__ Matr
     }
 }
 
-/* ---- powers ----------------------------------------------------------------------------------- */
+/* ---- powers ---------------------------------------------------------------------------------- */
 
-/* The products of the elements of two words. */
+/* Returns the products of the elements of two words. */
 template <int W>
 __device__ uint32_t multiply_words(uint32_t a, uint32_t b, uint64_t polynomial) {
     constexpr uint32_t all = symbol_mask<W>;
@@ -276,7 +278,7 @@ __global__ __launch_bounds__(512) void write_powers(const __grid_constant__ Matr
     }
 }
 
-/* ---- launches --------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static __global__ void store_points(const __grid_constant__ PointsJob job, uint32_t *to) {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -312,7 +314,8 @@ inline gfk_status send_points(const gfk_matmul_call *call) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* Writes the matrix operand of `rows` rows from `row` on, whose parts have `steps` steps of 256 bits. */
+/* Writes the matrix operand of `rows` rows from `row` on, whose parts have `steps` steps of 256
+ * bits. */
 template <class T>
 gfk_status write_rows(const gfk_matmul_call *call, size_t row, size_t rows, size_t steps,
                       uint32_t *matrix) {

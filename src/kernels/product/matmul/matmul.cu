@@ -15,7 +15,7 @@ struct DataJob {
     size_t first_step, steps; /* of this launch, of a part */
 };
 
-/* A block of write_data writes one half of a step, of all symbols of a tile or of so many. */
+/* A block of write_data writes one half of a step, of `groups` times 32 symbols of a tile. */
 template <int W, int LEVELS>
 struct Slice {
     static constexpr int groups = LEVELS < 4 ? 8 : 4; /* of 32 symbols */

@@ -2,24 +2,27 @@
 /* The operands of a matmul in the workspace, and how products become products of bits.
  *
  * Let L(y) be the highest bit of y. The bits L(y), L(y x), L(y x^2), ... of a symbol y are its
- * coordinates in a basis that is dual to 1, x, x^2, .... Bit b of the product a * y is there
+ * coordinates in a basis that is dual to 1, x, x^2, .... In that basis bit b of the product
+ * a * y is
  *     L(a y x^b) = sum over j of y_j L(a x^(b + j)),
  * so the w x w bits by which a multiplies are a Hankel matrix: 2 w - 1 bits, the sequence
- * s_t = L(a x^t), of which row b begins at s_b. A lane shifts rows out of the sequence in registers.
- * Sums stay in that basis until they are stored.
+ * s_t = L(a x^t), of which row b begins at s_b. A lane shifts rows out of the sequence in
+ * registers. Sums stay in that basis until they are stored.
  *
  * A product with such a matrix is three products with Hankel matrices of half the size: with the
- * quarters T0, T1, T1, T2 and the halves y0, y1 of y, the first half is (T0 + T1) y0 + T1 (y0 + y1),
- * the second one (T1 + T2) y1 + T1 (y0 + y1). LEVELS such divisions make 3^LEVELS parts, the three of
- * the first division before those of the second, and 2^LEVELS pieces of h bits of each element. The
- * parts are independent products, whose results are added when an output is stored.
+ * quarters T0, T1, T1, T2 and the halves y0, y1 of y, the first half is (T0 + T1) y0 + T1 (y0 +
+ * y1), the second one (T1 + T2) y1 + T1 (y0 + y1). LEVELS such divisions make 3^LEVELS parts, the
+ * three of the first division before those of the second, and 2^LEVELS pieces of h bits of each
+ * element. The parts are independent products, whose results are added when an output is stored.
  *
- * A tile of outputs is 128 rows of bits, or 192 if there are levels. A step is 256 bits of inputs, and
- * half n of q = 0 to 3 has the inputs whose bits are 128 n + 32 q to 128 n + 32 q + 31. The matrix
- * operand is [tile of outputs][part][step][output][q][half] with sequences of 2 w bits, 8 bytes for
- * each half, or [tile of outputs][part][step][row][q][half] with 4 bytes of the row itself. The data
- * operand holds pieces of symbols as core matrices of wgmma, [tile of symbols][part][step][i][half][p],
- * 16 bytes of 128 / h inputs of symbol 32 p + i. Missing inputs and outputs are 0. */
+ * A tile of outputs is 128 rows of bits, or 192 if there are levels. A step is 256 bits of inputs,
+ * and half n of q = 0 to 3 has the inputs whose bits are 128 n + 32 q to 128 n + 32 q + 31. A batch
+ * is some steps: the K-block of this product. The matrix operand is
+ * [tile of outputs][part][step][output][q][half] with sequences of 2 w bits, 8 bytes for each half,
+ * or [tile of outputs][part][step][row][q][half] with 4 bytes of the row itself. The data operand
+ * holds pieces of symbols as core matrices of wgmma,
+ * [tile of symbols][part][step][i][half][p], 16 bytes of 128 / h inputs of symbol 32 p + i. Missing
+ * inputs and outputs are 0. */
 #pragma once
 
 #include "host/product/engine.h"
@@ -31,7 +34,7 @@
 namespace gfk {
 namespace matmul {
 
-/* 3 for each level of halving. */
+/* Returns the number of parts: each level of halving makes three of one. */
 constexpr int parts_of(int levels) {
     return levels == 0 ? 1 : 3 * parts_of(levels - 1);
 }
@@ -43,15 +46,15 @@ struct Tile {
     static constexpr int h = W / pieces; /* bits of a piece */
     static constexpr int bits = GFK_MATMUL_TILE_BITS(LEVELS), warpgroups = bits / 64;
     static constexpr int outputs = bits / h, symbols = GFK_MATMUL_TILE_SYMBOLS;
-    static constexpr int steps = GFK_MATMUL_BATCH_BITS(LEVELS) / 256; /* of a batch */
+    static constexpr int steps = GFK_MATMUL_BATCH_BITS(LEVELS) / 256; /* of a batch (K-block) */
     static constexpr int inputs = 256 / h;                            /* of a step */
     static constexpr int region_bytes = symbols * symbol_bytes;
     static constexpr unsigned data_bytes = 8192; /* of a step */
     static constexpr unsigned matrix_bytes = LEVELS == 0 ? outputs * 64 : bits * 32;
 };
 
-/* Of the kernels on the carry-less multiply-add (clmad.cuh). Four warps of a block stand one below the
- * other. */
+/* The tile of the kernels on the carry-less multiply-add (clmad.cuh). The four warps of a block
+ * take one group of outputs each, for the same symbols. */
 template <int W>
 struct ClmadTile {
     static constexpr int w = W, symbol_bytes = W / 8, pieces = 1, parts = 1, h = W;
@@ -82,14 +85,14 @@ struct Regions {
     }
 };
 
-/* The symbols of one launch: tiles of products, which have the same number of tiles each, those of the
- * head first. A launch of a part of one product begins with first_tile. */
+/* The symbols of one launch: tiles of products, which have the same number of tiles each, those of
+ * the head first. A launch of a part of one product begins with first_tile. */
 struct Symbols {
     uint64_t bytes, head_bytes; /* of a region */
     uint64_t first_tile;
     uint32_t tiles_each, head_tiles;
 
-    /* The bytes from `begin` on of regions of a product. */
+    /* A tile: the bytes from `begin` on of the regions of a product. */
     struct Place {
         unsigned product;
         bool of_head;
@@ -120,8 +123,8 @@ inline void set_regions(Regions &to, const gfk_regions *from, const uint8_t *hea
 }
 
 /* A tile of a launch. Neighbouring blocks share tiles of symbols: eight tiles of symbols stand side
- * by side, one further for each tile of outputs, so that no block always gets the tile of a product that
- * takes the longest. */
+ * by side, one further for each tile of outputs, so that no block always gets the tile of a product
+ * that takes the longest. */
 struct TilePlace {
     unsigned outputs, symbols;
 
@@ -142,7 +145,7 @@ __device__ bool is_stored(const J &job, const Symbols::Place &place, unsigned ro
            (job.wanted == nullptr || job.wanted[(size_t)place.product * job.rows + row] != 0);
 }
 
-/* Stores 16 bytes of an output, `at` bytes behind the first one of its tile. */
+/* Stores 16 bytes of an output from byte `at` of its tile on. */
 template <class J>
 __device__ void store_symbols(const J &job, const Symbols::Place &place, unsigned row, unsigned at,
                               const uint32_t (&y)[4]) {
@@ -172,13 +175,13 @@ struct GemmJob {
     const uint8_t *wanted;     /* likewise, from the first region of c on */
 };
 
-/* gemm.cu, for each line of shapes.def with WGMMA. The job's regions and operands are those of one part of a
- * call. */
+/* gemm.cu, for each line of shapes.def with WGMMA. The job's regions and operands are those of one
+ * part of a call. */
 template <int W, int LEVELS>
 gfk_status gemm(const GemmJob &job, int processors, gfk_stream_t stream);
-/* What the symbol of a row points to. */
+/* The symbol of a row points to a Run. */
 using Run = gfk_status(const gfk_matmul_call *call);
-/* matmul.cu: a call with the kernel that `gemm` launches. */
+/* matmul.cu: runs a call with the kernel that `gemm` launches. */
 template <int W, int LEVELS>
 gfk_status run_wgmma(const gfk_matmul_call *call);
 

@@ -37,7 +37,7 @@ using Start = gfk_status(const gfk_product_call *, const gfk::Vectors &, const P
 template <class K>
 constexpr Start *start_of = start<K>;
 
-/* The row of the list for a panel of so many outputs. */
+/* The row of the list for a panel of `outputs` outputs. */
 const gfk_compiled_kernel_info *find(const gfk_product_info &info, size_t outputs, bool aligned) {
     size_t count;
     const gfk_kernel_row *row = gfk_rows_of(info.engine->id, &count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LOG, one symbol per thread: the naive rows, and the tables of w=32, which are built on the device. */
+/* LOG, one symbol per thread: the naive rows, and the tables of w=32, which are built on the
+ * device. */
 #include "host/base/poly.h"
 #include "kernels/region/walk_symbols.cuh"
 #include "log_tables.cuh"

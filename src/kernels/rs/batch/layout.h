@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a warp or a block of the batch kernels works, and how lanes take vectors that are cut short or not
- * aligned. The host test runs the same functions. */
+/* The stripe and the vectors of a task of the batch kernels, and loads from the image. The host
+ * test runs the same functions. */
 #ifndef GFK_KERNELS_RS_BATCH_LAYOUT_H
 #define GFK_KERNELS_RS_BATCH_LAYOUT_H
 
@@ -39,7 +39,7 @@ GFK_BOTH uint32_t load_index(const uint32_t *p) {
     return *p;
 #endif
 }
-/* Address i behind a record. */
+/* Returns address i of those that follow a record. */
 GFK_BOTH uint8_t *load_address(const unsigned char *record, size_t i) {
     const unsigned char *p = record + sizeof(gfk_batch_record) + 8 * i;
 #ifdef __CUDA_ARCH__
@@ -68,7 +68,7 @@ struct Place {
     GFK_BOTH unsigned last(uint32_t i) const { return i + 1 == record.vectors ? record.tail : 16; }
 };
 
-/* Where the image has the record of a task's stripe. */
+/* Returns the address of the record of a task's stripe in the image. */
 GFK_BOTH const unsigned char *record_of(const gfk_batch_job &job, uint32_t task) {
     const uint64_t stripe =
         job.index ? load_index(job.index + task) : (uint64_t)task * job.reciprocal >> job.shift;

@@ -16,13 +16,13 @@ namespace locate {
 constexpr unsigned place_bytes = 256, places = tile_bytes / place_bytes;
 constexpr unsigned sample_guesses = 3;
 
-/* Where byte `offset` of the sample's tile comes from. */
+/* Returns the offset in a region of byte `offset` of the sample's tile. */
 __device__ inline uint64_t place_of(const TileJob &job, unsigned offset) {
     const uint64_t apart = (job.whole_end - job.whole_begin) / places / place_bytes * place_bytes;
     return job.whole_begin + offset / place_bytes * apart + offset % place_bytes;
 }
 
-/* The sample's syndromes: a block computes four. Its time is that of the loads. */
+/* Computes the sample's syndromes, four in a block. The time is that of the loads. */
 constexpr unsigned sample_outputs = 4;
 template <int W>
 __global__ void __launch_bounds__(threads) multiply_sample(const __grid_constant__ TileJob job) {
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(threads) multiply_sample(const __grid_constant
                                                min(first + sample_outputs, job.code.m), any);
 }
 
-/* Judges the sample. One block. */
+/* One block judges the sample. */
 template <int W, int Outputs>
 __global__ void __launch_bounds__(threads) take_sample(const __grid_constant__ TileJob job) {
     constexpr unsigned symbols = tile_bytes / (W / 8);
@@ -85,7 +85,7 @@ __device__ inline uint32_t guess_coefficient(const gfk_locate_code &c, const gfk
 }
 
 /* Builds the matrix operand of the guess, as build_matrix of bmma/operand.h does, a word for each
- * thread; and clears the map but for the chunks that are not whole tiles. */
+ * thread. Then clears the map, except for the chunks that are not whole tiles. */
 template <class T>
 __global__ void expand_guess(const __grid_constant__ TileJob job, uint32_t panels) {
     if (!job.sampled(Sample::guessed))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locating tile by tile, for one width: the kernel, its policies and the launches. A block keeps its
- * guess from tile to tile. */
+/* Locating tile by tile, for one width: the kernel, its policies and the launches. A block keeps
+ * its guess from tile to tile. */
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace locate {
 constexpr uint64_t sampled_bytes = 128 << 20; /* of all regions; where a sample takes less time than
                                                  the check */
 
-/* Has the L2 cache fetch all regions' whole vectors of a tile, while the block is at another one. */
+/* Has the L2 cache fetch all regions' whole vectors of a tile, while the block is at another
+ * one. */
 __device__ inline void prefetch_tile(const TileJob &job, uint64_t tile) {
     constexpr unsigned line = 128, lines = tile_bytes / line;
     for (unsigned i = threadIdx.x; i < (job.code.k + job.code.m) * lines; i += threads) {
@@ -48,8 +49,8 @@ __device__ inline void for_marked(const TileJob &job, uint64_t pieces, const F &
     }
 }
 
-/* What is compiled for the codes of a width. Formulas: t has them, so that there are few checks.
- * Blocks: on a multiprocessor. */
+/* The policy of a kernel. Formulas: t has formulas, so that there are few checks. `blocks` is the
+ * number on a multiprocessor. */
 template <int W, bool Formulas>
 struct Policy {
     static constexpr int w = W, outputs = Formulas ? 4 : 8, blocks = Formulas ? 5 : 4;
@@ -143,7 +144,7 @@ __global__ void __launch_bounds__(threads, K::blocks)
 
 /* ---- policies ------------------------------------------------------------------------------- */
 
-/* f(the policy of a code). */
+/* Returns f(the policy of a code). */
 template <int W, class F>
 auto with_policy(const gfk_locate_code &c, const F &f) {
     return gfk_locate_has_formulas(c.t) ? f(Policy<W, true>()) : f(Policy<W, false>());
@@ -154,7 +155,8 @@ template <int W, int Slots, int Blocks>
 using Explainer =
     bmma::Streamed<bmma::Layout<W, Slots>, W == 8 ? 1 : 2, (int)threads, Blocks, true>;
 
-/* f(the policy for a code); `none` if the device or so many regions have no policy. */
+/* Returns f(the policy for a code), or `none` if the device or the number of regions has no
+ * policy. */
 template <int W, class F, class R>
 R with_explainer(const gfk_rs_locator *locator, R none, const F &f) {
     const size_t regions = (size_t)locator->code.k + locator->code.m;
@@ -175,8 +177,8 @@ R with_explainer(const gfk_rs_locator *locator, R none, const F &f) {
 
 constexpr uint64_t most_slab_bytes = 128 << 20; /* of all blocks together, if they are several */
 
-/* What the workspace has after the map: a slab for every block and for the sample, then the
- * sample's verdict, then the matrix operand of its guess. */
+/* The workspace after the map: a slab for every block and for the sample, then the sample's
+ * verdict, then the matrix operand of the sample's guess. */
 struct Room {
     uint64_t blocks, slab, sample, explain, bytes;
 };
