@@ -33,10 +33,6 @@ struct Compiled {
     gfk_status (*start)(const gfk_product_call *call, const Vectors &vectors, const Part &part);
 };
 
-size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 unsigned panels_of(size_t rows, unsigned panel_outputs) {
     return (unsigned)gfk_divide_up(rows, panel_outputs);
 }
@@ -90,9 +86,10 @@ gfk_status start(const gfk_product_call *call, const Vectors &vectors, const Par
     const uint64_t cut = gfk_divide_up(partial_threads(job, K::width), width * panels);
     return launch_maybe_early(
         call->product->cc >= 90, multiply<K>, whole > cut ? whole : cut, dim3(width, panels),
-        shared_bytes<K>(panels * panel_coefficients<K>(
-                                     K::wide ? (unsigned)least(part.cols, wide_pass) : job.cols),
-                        width * panels),
+        shared_bytes<K>(
+            panels * panel_coefficients<K>(K::wide ? (unsigned)gfk_least(part.cols, wide_pass)
+                                                   : job.cols),
+            width * panels),
         call->stream, job);
 }
 
@@ -183,13 +180,14 @@ const gfk_compiled_kernel_info *choose(const gfk_product_call *call, const Vecto
 /* The largest part of a product that one launch computes. A check takes all inputs, with fewer
  * outputs; else adding to the outputs again takes less time than reading the inputs again. */
 Part largest_part(const Compiled &kernel, const gfk_product_info &info, bool check) {
-    size_t panels = panels_of(least(least(info.rows, 4 * kernel.panel_outputs), kernel.outputs),
-                              kernel.panel_outputs);
+    size_t panels =
+        panels_of(gfk_least(gfk_least(info.rows, 4 * kernel.panel_outputs), kernel.outputs),
+                  kernel.panel_outputs);
     const size_t most = kernel.coefficients / kernel.panel_outputs;
     if (check && info.cols * panels > most && info.cols <= most)
         panels = most / info.cols;
-    return {0, least(info.rows, panels * kernel.panel_outputs), 0,
-            least(info.cols, least(most / panels, kernel.inputs))};
+    return {0, gfk_least(info.rows, panels * kernel.panel_outputs), 0,
+            gfk_least(info.cols, gfk_least(most / panels, kernel.inputs))};
 }
 
 gfk_status accepts(gfk_product_info *info, const char **) {
@@ -224,7 +222,7 @@ gfk_status run_row(const gfk_product_call *call, const Vectors &vectors,
         for (size_t i = 0; i < info.cols; i += most.cols) {
             const gfk_status status = kernel.start(
                 call, vectors,
-                {j, least(info.rows - j, most.rows), i, least(info.cols - i, most.cols)});
+                {j, gfk_least(info.rows - j, most.rows), i, gfk_least(info.cols - i, most.cols)});
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         }
