@@ -78,7 +78,7 @@ struct Inversion {
     using T = typename K::T;
     const gfk_matrix_batch &job;
     const Layout &layout;
-    const Place<T> &place;
+    const LanePlace<T> &place;
     size_t index; /* the matrix's number */
     bool works;   /* is there a matrix for this thread? */
     unsigned n, row_bytes;
@@ -197,7 +197,7 @@ __device__ void invert_matrices(const gfk_matrix_batch &job, const Layout &layou
     const unsigned each = matrix_bytes<K>(K::warp_has_matrix ? 1 : blockDim.x / 32);
     const uint32_t tables = all_tables + group * each;
     const uint32_t columns = all_tables + groups * each + group * T::column_bytes;
-    Place<T> place(threadIdx.x % 32, layout);
+    LanePlace<T> place(threadIdx.x % 32, layout);
     const size_t index = ((size_t)blockIdx.x * groups + group) * layout.matrices + place.matrix;
     const bool works = place.matrix < layout.matrices && index < job.count;
     if (place.matrix >= layout.matrices)

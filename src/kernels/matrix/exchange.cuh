@@ -62,14 +62,14 @@ Layout make_layout(unsigned n) {
 
 /* A lane's place in its warp's tile, and in a row that the whole warp holds. */
 template <class T>
-struct Place {
+struct LanePlace {
     unsigned lane, sub;           /* of the rows that a warp holds at once */
     unsigned matrix, matrix_lane; /* in the tile: the lanes of `matrix` begin at matrix_lane */
     unsigned first_word;          /* of the lane, in a row of the matrix */
     bool is_first;                /* lane of the matrix */
     unsigned row_matrix, row_lane, row_lanes, row_word; /* the same in a row, and its lanes */
 
-    __device__ Place(unsigned lane_, const Layout &layout) : lane(lane_) {
+    __device__ LanePlace(unsigned lane_, const Layout &layout) : lane(lane_) {
         const unsigned at = lane % T::lanes, each = layout.words / T::lane_words;
         sub = lane / T::lanes;
         matrix = at / each;
@@ -136,7 +136,7 @@ struct Exchange {
     uint32_t unused[T::spread]; /* ones in columns without a pivot; of a row that the warp holds */
     uint32_t polynomial;
 
-    __device__ Exchange(uint32_t polynomial_, const Place<T> &place, unsigned n)
+    __device__ Exchange(uint32_t polynomial_, const LanePlace<T> &place, unsigned n)
         : polynomial(polynomial_) {
 #pragma unroll
         for (int e = 0; e < T::spread; e++) {
@@ -150,7 +150,8 @@ struct Exchange {
     }
 
     /* Row r, of which this warp is the owner, as a row that the warp holds. */
-    __device__ void take_row(unsigned r, const Place<T> &place, uint32_t (&g)[T::spread]) const {
+    __device__ void take_row(unsigned r, const LanePlace<T> &place,
+                             uint32_t (&g)[T::spread]) const {
         const unsigned k = r % T::warp_rows / T::subrows;
         uint32_t x[T::lane_words];
         switch (k) { /* a jump; selecting takes an instruction for each word */
@@ -195,7 +196,7 @@ struct Exchange {
     }
 
     /* Finds the pivot of a row, and adds 1 to it. */
-    __device__ Pivot find_pivot(const Place<T> &place, uint32_t (&g)[T::spread]) const {
+    __device__ Pivot find_pivot(const LanePlace<T> &place, uint32_t (&g)[T::spread]) const {
         uint32_t candidate = 0;
         unsigned element = 0;
 #pragma unroll
@@ -222,7 +223,7 @@ struct Exchange {
     }
 
     /* The owner of row r: finds the pivot, writes the column and the tables. */
-    __device__ void prepare(unsigned r, const Place<T> &place, const WarpInverse<W> &inverse,
+    __device__ void prepare(unsigned r, const LanePlace<T> &place, const WarpInverse<W> &inverse,
                             unsigned matrices, unsigned n, uint32_t columns, uint32_t tables) {
         uint32_t g[T::spread], h[T::spread] = {};
         take_row(r, place, g);
@@ -288,7 +289,7 @@ struct Exchange {
         }
     }
 
-    __device__ void mark_used(uint32_t column, const Place<T> &place) {
+    __device__ void mark_used(uint32_t column, const LanePlace<T> &place) {
 #pragma unroll
         for (int e = 0; e < T::spread; e++) {
             const uint32_t s = column - (place.row_word + e) * T::word_symbols;
@@ -298,7 +299,7 @@ struct Exchange {
     }
 
     /* The elements of column c; the owner of row r adds 1 to that row's. */
-    __device__ void take_factors(unsigned r, bool owner, uint32_t c, const Place<T> &place,
+    __device__ void take_factors(unsigned r, bool owner, uint32_t c, const LanePlace<T> &place,
                                  uint32_t (&f)[T::factors]) const {
         const unsigned word = c / T::word_symbols, byte = c % T::word_symbols * T::symbol_bytes;
         const unsigned from = place.matrix_lane + word / T::lane_words, part = word % T::lane_words;
@@ -338,7 +339,7 @@ struct Exchange {
     }
 
     /* Adds a multiple of the pivot's row to each row. */
-    __device__ void add_multiples(const uint32_t (&f)[T::factors], const Place<T> &place,
+    __device__ void add_multiples(const uint32_t (&f)[T::factors], const LanePlace<T> &place,
                                   uint32_t tables) {
         /* Byte 1 of an address has the nibble, its other bits are the same for all. */
         constexpr int up = T::pitch == 512;
@@ -364,7 +365,7 @@ struct Exchange {
     }
 
     /* Every warp: the step, with tables that the owner has prepared. Returns the column. */
-    __device__ uint32_t update(unsigned r, bool owner, const Place<T> &place, unsigned n,
+    __device__ uint32_t update(unsigned r, bool owner, const LanePlace<T> &place, unsigned n,
                                uint32_t columns, uint32_t tables) {
         const uint32_t c = load_shared_symbol<16>(columns + 2 * (place.matrix * n + r));
         mark_used(

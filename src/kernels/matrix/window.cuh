@@ -65,7 +65,7 @@ struct WindowRows {
     const uint32_t *columns;
     unsigned count; /* of columns */
     unsigned warp, lane, first_row;
-    const Place<T> &place;
+    const LanePlace<T> &place;
     uint32_t tables, found_at; /* in shared memory; found_at: the pivots' columns in the window */
 
     __device__ __forceinline__ void load(Exchange<T> &state) const {
@@ -170,7 +170,7 @@ __device__ bool reduce_window(const uint8_t *matrix, size_t pitch, unsigned rows
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const uint32_t tables = round_up<T::align>(shared);
     const Layout layout = {32, 1};
-    const Place<T> place(lane, layout);
+    const LanePlace<T> place(lane, layout);
     Exchange<T> state(polynomial, place, count < K::rows ? count : K::rows);
     const WarpInverse<W> inverse(inverter, polynomial);
     const WindowRows<W> window = {.matrix = matrix,

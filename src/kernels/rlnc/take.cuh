@@ -42,7 +42,7 @@ struct Round {
 /* A warp reduces one packet, and writes the reduced vector to `line` in shared memory. */
 template <class K>
 __device__ inline unsigned reduce(const TakeJob &job, const uint8_t *vector, const uint8_t *table,
-                                  uint32_t rank, const matrix::Place<typename K::T> &place,
+                                  uint32_t rank, const matrix::LanePlace<typename K::T> &place,
                                   const uint32_t (&unused)[K::T::spread], uint32_t columns,
                                   uint32_t line) {
     using T = typename K::T;
@@ -156,7 +156,7 @@ struct Taker {
     using T = typename K::T;
     const TakeJob &job;
     Round<K> &round;
-    const matrix::Place<T> &place;
+    const matrix::LanePlace<T> &place;
     unsigned n, thread, warp, warps;
     unsigned first_row; /* the lane's first row */
     uint32_t tables;    /* in shared memory; reduced vectors, and then the tables of steps */
@@ -258,7 +258,7 @@ __device__ void take_packets(const TakeJob &job, Round<K> &round, uint8_t *memor
     const uint32_t tables = round_up<T::align>(shared);
     const uint32_t columns = tables + matrix::matrix_bytes<K>(warps);
     const matrix::Layout layout = {T::words, 1};
-    const matrix::Place<T> place(t % 32, layout);
+    const matrix::LanePlace<T> place(t % 32, layout);
     matrix::Exchange<T> state(job.polynomial, place, n);
     const matrix::WarpInverse<T::w> inverse(job.inverter, job.polynomial);
     const Taker<K> taker = {.job = job,

@@ -241,7 +241,7 @@ __device__ void store_outputs(const GemmJob &job, const TilePlace &place, const 
     const unsigned thread = threadIdx.x % 128, lane = thread % 32;
     const unsigned first_row =
         place.outputs * T::outputs + warpgroup * (T::outputs / T::warpgroups);
-    const Symbols::Place to = job.symbols.of_tile(place.symbols, T::region_bytes);
+    const Symbols::Span to = job.symbols.of_tile(place.symbols, T::region_bytes);
     uint32_t *words = (uint32_t *)(planes + thread / 32 * 512);
     /* The rows of this thread, and, long before it is needed, whether they are stored. */
     constexpr unsigned outputs = T::h <= 8 ? 8 / T::h : 1;

@@ -58,20 +58,20 @@ __launch_bounds__(32 *
     __shared__ __align__(16) uint8_t x[S::inputs * S::pitch];
     const unsigned tile = blockIdx.y, slice = blockIdx.z;
     const unsigned half = slice % 2, first_group = slice / 2 * S::groups;
-    const Symbols::Place place = job.symbols.of_tile(tile, T::region_bytes);
-    const uint64_t begin = place.begin + first_group * (unsigned)S::group_bytes;
+    const Symbols::Span span = job.symbols.of_tile(tile, T::region_bytes);
+    const uint64_t begin = span.begin + first_group * (unsigned)S::group_bytes;
     const size_t first = (size_t)blockIdx.x * T::inputs + half * S::inputs;
     for (unsigned i = threadIdx.x; i < S::inputs * vectors; i += threads) {
         const unsigned input = i / vectors, at = i % vectors * 16;
         uint32_t v[4] = {};
         if (first + input < job.inputs) {
             const uint8_t *p =
-                job.b.at(place.product * job.next_inputs + first + input, place.of_head);
-            if (begin + at + 16 <= place.bytes && (uintptr_t)(p + begin) % 16 == 0)
+                job.b.at(span.product * job.next_inputs + first + input, span.of_head);
+            if (begin + at + 16 <= span.bytes && (uintptr_t)(p + begin) % 16 == 0)
                 unpack(load_vector(p + begin + at), v);
             else
                 for (int n = 0; n < 4; n++)
-                    v[n] = load_word(p, begin + at + 4 * n, place.bytes);
+                    v[n] = load_word(p, begin + at + 4 * n, span.bytes);
         }
         *(uint4 *)(x + input * S::pitch + at / S::group_bytes * 16 + at) =
             make_uint4(v[0], v[1], v[2], v[3]);

@@ -93,12 +93,12 @@ struct Symbols {
     uint32_t tiles_each, head_tiles;
 
     /* A tile: the bytes from `begin` on of the regions of a product. */
-    struct Place {
+    struct Span {
         unsigned product;
         bool of_head;
         uint64_t begin, bytes; /* bytes: of the region */
     };
-    __device__ Place of_tile(unsigned tile, unsigned region_bytes) const {
+    __device__ Span of_tile(unsigned tile, unsigned region_bytes) const {
         const unsigned product = tile / tiles_each;
         const uint64_t at = first_tile + (tile - product * tiles_each);
         const bool of_head = at < head_tiles;
@@ -140,20 +140,20 @@ struct TilePlace {
 
 /* Is this output to be stored? */
 template <class J>
-__device__ bool is_stored(const J &job, const Symbols::Place &place, unsigned row) {
+__device__ bool is_stored(const J &job, const Symbols::Span &span, unsigned row) {
     return row < job.rows &&
-           (job.wanted == nullptr || job.wanted[(size_t)place.product * job.rows + row] != 0);
+           (job.wanted == nullptr || job.wanted[(size_t)span.product * job.rows + row] != 0);
 }
 
 /* Stores 16 bytes of an output from byte `at` of its tile on. */
 template <class J>
-__device__ void store_symbols(const J &job, const Symbols::Place &place, unsigned row, unsigned at,
+__device__ void store_symbols(const J &job, const Symbols::Span &span, unsigned row, unsigned at,
                               const uint32_t (&y)[4]) {
-    const uint64_t begin = place.begin + at;
-    if (begin >= place.bytes)
+    const uint64_t begin = span.begin + at;
+    if (begin >= span.bytes)
         return;
-    uint8_t *p = job.c.at((size_t)place.product * job.rows + row, place.of_head) + begin;
-    const unsigned left = place.bytes - begin < 16 ? (unsigned)(place.bytes - begin) : 16;
+    uint8_t *p = job.c.at((size_t)span.product * job.rows + row, span.of_head) + begin;
+    const unsigned left = span.bytes - begin < 16 ? (unsigned)(span.bytes - begin) : 16;
     if (left == 16 && (uintptr_t)p % 16 == 0)
         store_vector<true>(p, y, job.accumulate);
     else

@@ -43,7 +43,7 @@ class BatchView {
     const uint32_t begin, end; /* whole vectors */
 
   public:
-    __device__ BatchView(const uint64_t *of_addresses, unsigned cols, const Place &place,
+    __device__ BatchView(const uint64_t *of_addresses, unsigned cols, const TaskPlace &place,
                          unsigned first_output)
         : addresses(of_addresses), inputs(cols), left(place.record.rows - first_output),
           vector(place.vector + number()),
@@ -67,7 +67,7 @@ class BatchView {
 
 /* Computes a vector that the ends of the regions cut, or that cannot be loaded by words. */
 template <class K>
-__device__ inline void multiply_cut(const Place &place, const BatchView<K> &view,
+__device__ inline void multiply_cut(const TaskPlace &place, const BatchView<K> &view,
                                     const uint64_t *coefficients, const gfk_barrett &barrett) {
     const unsigned first = place.first(view.vector), last = place.last(view.vector);
     Sums<K> sums = {};
@@ -103,7 +103,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void multiply_task(
     const uint32_t rings = (uint32_t)__cvta_generic_to_shared(batch_shared) +
                            shared_bytes<K>(count + job.cols + K::outputs, 0);
     const unsigned char *const record = record_of(job, blockIdx.x);
-    const Place place = place_at(record, blockIdx.x, task_vectors<K>);
+    const TaskPlace place = place_at(record, blockIdx.x, task_vectors<K>);
     copy_addresses(addresses, record, 0, job.cols + K::outputs, 0);
     const uint32_t *matrix = job.matrices + place.record.matrix;
     for (unsigned first = 0; first < (K::one_panel ? 1 : place.record.rows);

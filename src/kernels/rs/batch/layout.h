@@ -55,7 +55,7 @@ GFK_BOTH uint8_t *load_address(const unsigned char *record, size_t i) {
 }
 
 /* A task: its stripe, and its first vector there. */
-struct Place {
+struct TaskPlace {
     const unsigned char *in_image; /* the record, with its addresses */
     gfk_batch_record record;
     uint32_t vector;
@@ -75,14 +75,14 @@ GFK_BOTH const unsigned char *record_of(const gfk_batch_job &job, uint32_t task)
     return job.records + stripe * job.record_bytes;
 }
 
-GFK_BOTH Place place_at(const unsigned char *record, uint32_t task, uint32_t task_vectors) {
-    Place place;
+GFK_BOTH TaskPlace place_at(const unsigned char *record, uint32_t task, uint32_t task_vectors) {
+    TaskPlace place;
     place.in_image = record;
     place.record = load_record(record);
     place.vector = (task - place.record.first_task) * task_vectors;
     return place;
 }
-GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors) {
+GFK_BOTH TaskPlace find(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors) {
     return place_at(record_of(job, task), task, task_vectors);
 }
 

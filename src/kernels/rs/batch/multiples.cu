@@ -15,7 +15,7 @@ constexpr unsigned panel_outputs = 4; /* computed together */
 
 template <int W>
 __device__ inline void multiply_task(const gfk_batch_job &job, uint32_t task) {
-    const Place place = find(job, task, vectors);
+    const TaskPlace place = find(job, task, vectors);
     const uint32_t vector = place.vector + threadIdx.x % 32;
     if (vector >= place.record.vectors)
         return;
