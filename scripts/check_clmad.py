@@ -42,7 +42,7 @@ def included(path):
 def users():
     """The .cu files that include HEADER, directly or not; but those of locating, which search, and keep a state in local memory."""
     kernels = [f"{folder}/{name}" for folder, _, names in os.walk(f"{TREE}/src/kernels") for name in names
-               if name.endswith(".cu") and not name.startswith("locate")]
+               if name.endswith(".cu") and not folder.endswith("/locate")]
     for kernel in sorted(kernels):
         seen, left = set(), [kernel]
         while left:

@@ -34,7 +34,7 @@
      .build = GFK_BUILD_##BUILD,                                                                   \
      .symbol = BUILD##_SYMBOL(gfk_##owner##_##kernel),                                             \
      __VA_ARGS__},
-/* What a call looks for comes first. */
+/* The lists that a call searches come first. */
 static const gfk_kernel_row rows[] = {
 #define GFK_KERNEL(owner, kernel, w, BUILD, fields, ...)                                           \
     ROW(owner, kernel, w, BUILD, fields, .matmul = {__VA_ARGS__})

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lists of compiled kernels, the files shapes.def and panels.def below this folder: what a row is, and
- * all rows as one table. Every list has the same rows:
+/* The lists of compiled kernels, the files shapes.def and panels.def below this folder. This file
+ * says what a row is, and has all rows as one table. Every list has the same rows:
  *
  * GFK_KERNEL(owner, kernel, w, BUILD, (fields), ...)
  *
- *   owner, kernel  the row's id is <owner>/<kernel>. The owner is an engine, or a call and its width
+ *   owner, kernel  the row's id is <owner>/<kernel>. The owner is an engine, or a call with a
+ *                  width
  *   w              the width of the symbols
- *   BUILD          CUDA: every build with CUDA has the kernel. WGMMA: only one for 9.0, in the files of the
- *                  target gfk_wgmma. CLMAD: only one by nvcc 13.3 or newer
+ *   BUILD          CUDA: every build with CUDA has the kernel. WGMMA: only a build for 9.0 has it,
+ *                  in the files of the target gfk_wgmma. CLMAD: only a build by nvcc 13.3 or newer
+ *                  has it
  *   fields         named members of gfk_compiled_kernel_info, in the order of the struct, which C++
  *                  needs; members that a row does not name are 0. Bounds are {minimum, maximum},
  *                  both inclusive, and 0 is no bound
@@ -29,7 +31,7 @@ extern "C" {
 
 typedef enum gfk_kernel_build { GFK_BUILD_CUDA, GFK_BUILD_WGMMA, GFK_BUILD_CLMAD } gfk_kernel_build;
 
-/* Of a matmul's kernel. The times are microseconds on an H200. */
+/* The numbers of a matmul's kernel. The times are microseconds on an H200. */
 typedef struct gfk_matmul_numbers {
     unsigned levels; /* of divisions of the elements into halves */
     double call;
@@ -49,8 +51,8 @@ typedef struct gfk_kernel_row {
 #define GFK_KERNEL_INFO(owner, kernel, width, fields)                                              \
     {.id = #owner "/" #kernel, .w = width, GFK_KERNEL_UNPACK fields}
 
-/* The rows of an owner, or of a call for all widths ("matmul"); they stand next to each other. NULL: all
- * rows. Returns the first one; NULL, with a count of 0, if there is none. */
+/* The rows of an owner, or of a call for all widths ("matmul"); they stand next to each other.
+ * NULL: all rows. Returns the first one; NULL, with a count of 0, if there is none. */
 const gfk_kernel_row *gfk_rows_of(const char *owner, size_t *count);
 /* The row with this id; NULL: there is none. */
 const gfk_kernel_row *gfk_row_find(const char *id);
@@ -60,7 +62,7 @@ static inline bool gfk_within(gfk_bounds bounds, size_t n) {
     return n >= bounds.min && (bounds.max == 0 || n <= bounds.max);
 }
 bool gfk_row_takes(const gfk_compiled_kernel_info *info, size_t inputs, size_t outputs);
-/* As gfk_device_check: does the device have what the kernel needs? */
+/* Does the device have what the kernel needs? The answer is that of gfk_device_check. */
 gfk_status gfk_row_check_device(const gfk_compiled_kernel_info *info, int device,
                                 const char **reason);
 /* Has this build the kernel's code? In a build without CUDA all kernels have, because a simulated

@@ -14,7 +14,7 @@ void run(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
     const size_t rows = out.size(), cols = in.size();
     for (auto &region : out)
         std::fill(region.begin(), region.end(), 0); // passes add to it
-    const size_t panels = divide_up(rows, T::outputs), passes = divide_up(cols, T::inputs);
+    const size_t panels = gfk_divide_up(rows, T::outputs), passes = gfk_divide_up(cols, T::inputs);
     for (size_t pass = 0; pass < passes; pass++) {
         static uint32_t a[32][T::symbols][T::steps];
         for (int lane = 0; lane < 32; lane++) {

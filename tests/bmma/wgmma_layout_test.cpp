@@ -65,7 +65,7 @@ uint32_t word_of(const std::array<Accumulators, 2> &counts, int warp, int lane, 
 // are garbage.
 template <class T>
 void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
-    const size_t tiles = divide_up(out.size(), T::instruction_outputs);
+    const size_t tiles = gfk_divide_up(out.size(), T::instruction_outputs);
     const std::vector<uint32_t> shared = shared_memory(table, tiles * T::instruction_bytes);
     const auto first_word = [](int warp, int lane) {
         return (warp * T::vectors + lane / T::lanes) * T::lane_words;

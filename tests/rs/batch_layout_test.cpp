@@ -7,7 +7,7 @@
 
 #include "support/harness.h"
 
-#include "kernels/rs/batch_layout.h"
+#include "kernels/rs/batch/layout.h"
 
 using namespace gfk::batch;
 using gfk::load_partial;
@@ -98,7 +98,7 @@ Batch make_batch(unsigned w, const Choice &c, Random &random) {
 
 // Loads as the kernels' load functions do them. Words around a misaligned cell must be the
 // region's, of which `first` is the first byte.
-void load_cell(const Batch &b, const gfk_batch_stripe &stripe, size_t input, const Place &place,
+void load_cell(const Batch &b, const gfk_batch_stripe &stripe, size_t input, const TaskPlace &place,
                const uint8_t *cell0, uint32_t cell, uint32_t (&x)[4]) {
     const uint8_t *p = cell0 + 16 * static_cast<uint64_t>(cell);
     if (!place.whole(cell)) {
@@ -113,7 +113,7 @@ void load_cell(const Batch &b, const gfk_batch_stripe &stripe, size_t input, con
 }
 
 const gfk_batch_stripe &stripe_of(const Batch &b, const gfk_batch_image &image,
-                                  const Place &place) {
+                                  const TaskPlace &place) {
     const size_t i =
         static_cast<size_t>(place.in_image - image.job.records) / image.job.record_bytes;
     EXPECT_LT(i, b.stripes.size());
@@ -123,7 +123,7 @@ const gfk_batch_stripe &stripe_of(const Batch &b, const gfk_batch_image &image,
 // A task of the kernel `multiples`.
 template <int W>
 void run_multiples(const Batch &b, const gfk_batch_image &image, uint32_t task) {
-    const Place place = find(image.job, task, 32);
+    const TaskPlace place = find(image.job, task, 32);
     const gfk_batch_stripe &stripe = stripe_of(b, image, place);
     const uint32_t *coefficients = image.job.matrices + place.record.matrix;
     for (uint32_t cell = place.vector; cell < std::min(place.vector + 32, place.record.vectors);

@@ -33,7 +33,7 @@ __device__ inline void copy_cached(uint32_t to, const uint8_t *from) {
 __device__ inline void copies_end_group() {
     asm volatile("cp.async.commit_group;" : : : "memory");
 }
-/* Waits until at most so many groups of this thread's copies are on their way. */
+/* Waits until at most `Groups` groups of this thread's copies are on their way. */
 template <int Groups>
 __device__ inline void copies_wait_for_group() {
     asm volatile("cp.async.wait_group %0;" : : "n"(Groups) : "memory");
@@ -123,8 +123,8 @@ __device__ inline void publish_barriers() {
 __device__ inline void arrive(uint32_t barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(barrier) : "memory");
 }
-/* What this thread loaded from shared memory has arrived in registers, so that a stage may be released:
- * an arrival does not wait for loads that are on their way. */
+/* Waits until this thread's loads from shared memory have arrived in registers. Then the thread may
+ * release a stage: an arrival does not wait for loads. */
 __device__ inline void finish_loads() {
     asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }
@@ -163,15 +163,15 @@ __device__ inline void prefetch(const void *from, uint32_t bytes) {
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(from), "r"(bytes) : "memory");
 }
 
-/* The barriers of a ring of stages in shared memory: one warp fills stages, others read and release
- * them. */
+/* The barriers of a ring of stages in shared memory: the producer warp fills stages, the consumers
+ * read and release them. */
 struct RingBarriers {
     static constexpr unsigned stage_bytes = 16;
     uint32_t address; /* of stage_bytes for each stage */
 
     __device__ uint32_t filled(uint32_t stage) const { return address + stage_bytes * stage; }
     __device__ uint32_t released(uint32_t stage) const { return filled(stage) + 8; }
-    /* One thread calls init. So many arrivals of readers release a stage. */
+    /* One thread calls init. `readers` arrivals release a stage. */
     __device__ void init(uint32_t stages, unsigned readers) const {
 #pragma unroll 1
         for (uint32_t stage = 0; stage < stages; stage++) {

@@ -4,7 +4,9 @@
 
 #include <cuda_runtime.h>
 
+#include "host/base/sizes.h"
 #include "host/device/device.h"
+#include "limits.cuh"
 
 namespace gfk {
 
@@ -18,7 +20,8 @@ struct Same {
     using type = T;
 };
 
-/* Parameters of a kernel have up to 32 KiB: they are passed on by address, not copied on the stack. */
+/* The parameters of a kernel have up to 32 KiB. This function takes their addresses and copies
+ * nothing. */
 template <class... P>
 cudaError_t launch_parameters(const cudaLaunchConfig_t &config, void (*kernel)(P...),
                               const typename Same<P>::type &...parameters) {
@@ -26,12 +29,12 @@ cudaError_t launch_parameters(const cudaLaunchConfig_t &config, void (*kernel)(P
     return cudaLaunchKernelExC(&config, (const void *)kernel, addresses);
 }
 
-/* early: the kernel, for compute capability 9.0 and newer, may start before the work in front of it on
- * the stream has ended, and calls begin_early. */
+/* early: the kernel, for compute capability 9.0 and newer, may start before the earlier work on the
+ * stream has ended, and calls begin_early. */
 template <class... P, class... A>
 gfk_status launch_maybe_early(bool early, void (*kernel)(P...), uint64_t blocks, dim3 threads,
                               size_t shared, gfk_stream_t stream, const A &...arguments) {
-    if (blocks > 0x7fffffff)
+    if (blocks > most_blocks)
         return GFK_STATUS_INTERNAL;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3((unsigned)blocks);
@@ -52,10 +55,10 @@ gfk_status launch(void (*kernel)(P...), uint64_t blocks, dim3 threads, size_t sh
     return launch_maybe_early(Early, kernel, blocks, threads, shared, stream, arguments...);
 }
 
-/* Every thread of a kernel that is launched early calls this before it touches global memory: it waits
- * for the work in front. Only then may the kernel behind start early, too, which waits for this one
- * alone. Memory that no work on a stream writes may be read before the call, and other memory
- * prefetched into the L2 cache. */
+/* Every thread of a kernel that is launched early calls this before it touches global memory: the
+ * call waits for the earlier work on the stream. Only then may the next kernel start early, too,
+ * which waits for this kernel alone. Before the call a thread may read memory that no work on a
+ * stream writes, and prefetch other memory into the L2 cache. */
 __device__ inline void begin_early() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" : : : "memory");
@@ -63,9 +66,10 @@ __device__ inline void begin_early() {
 #endif
 }
 
-/* Lets a kernel's blocks have so many bytes of dynamic shared memory, on the present device;
- * NOT_SUPPORTED if the device has less. The limit belongs to the kernel, not to a launch: calls for one kernel must all give the same number,
- * the most that a launch of it takes, because threads launch at the same time. */
+/* Lets a kernel's blocks have `bytes` bytes of dynamic shared memory, on the present device;
+ * NOT_SUPPORTED if the device has less. The limit belongs to the kernel, not to a launch: calls for
+ * one kernel must all give the same number, the most that a launch of it takes, because threads
+ * launch at the same time. */
 template <class... P>
 gfk_status allow_shared(void (*kernel)(P...), size_t bytes) {
     const cudaError_t error =

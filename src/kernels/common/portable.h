@@ -18,6 +18,28 @@
 
 namespace gfk {
 
+/* n / Unit, rounded up, and n, rounded up to a multiple of Unit, for constants and for device code.
+ * Host code calls gfk_divide_up and gfk_round_up. */
+template <auto Unit, class N>
+GFK_BOTH constexpr auto divide_up(N n) {
+    return (n + Unit - 1) / Unit;
+}
+template <auto Unit, class N>
+GFK_BOTH constexpr auto round_up(N n) {
+    return (n + Unit - 1) / Unit * Unit;
+}
+
+/* A symbol of w bits with all bits set. */
+template <int W>
+constexpr uint32_t symbol_mask = 0xffffffffu >> (32 - W);
+
+/* x times a symbol of w bits, with a choice where gfk_poly_double has a mask. The polynomial has
+ * its lower 32 bits. If the leading term is missing, bit w of the result may be set. */
+template <int W>
+GFK_BOTH uint32_t double_symbol(uint32_t symbol, uint32_t polynomial) {
+    return symbol << 1 ^ (symbol >> (W - 1) & 1 ? polynomial : 0);
+}
+
 /* The bytes [first, last) of a vector at any address; the others become zero. */
 GFK_BOTH void load_partial(const uint8_t *p, unsigned first, unsigned last, uint32_t (&x)[4]) {
     x[0] = x[1] = x[2] = x[3] = 0;

@@ -4,7 +4,8 @@
  *
  *   load_vector, store_vector    whole vectors, or one or two words of an aligned one
  *   load_partial, store_partial  some bytes of a vector at any address (portable.h)
- *   load_bytes, store_bytes      up to four bytes at any address */
+ *   load_bytes, store_bytes      up to four bytes at any address
+ *   load_word                    four bytes, of which the end of the memory may cut off some */
 #pragma once
 
 #include "portable.h"
@@ -17,8 +18,8 @@ using Vector = uint32_t[4];
 enum class Load {
     cached, /* an ordinary load */
     once,   /* not kept in L1 */
-    early,  /* volatile: the compiler would move the load behind others' uses to save registers */
-    halves  /* two volatile loads of 8 bytes, into register pairs that MMAs of 256 bits take */
+    early,  /* volatile: otherwise the compiler delays the load to save registers */
+    pairs   /* two volatile loads of 8 bytes, into register pairs that MMAs of 256 bits take */
 };
 
 /* An aligned vector. */
@@ -47,7 +48,7 @@ __device__ inline void load_vector(const uint8_t *p, uint32_t (&x)[N]) {
         asm volatile("ld.global.u32 %0, [%1];" : "=r"(x[0]) : "l"(p));
     } else if constexpr (N == 2) {
         asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "l"(p));
-    } else if constexpr (How == Load::halves) {
+    } else if constexpr (How == Load::pairs) {
         asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "l"(p));
         asm volatile("ld.global.v2.u32 {%0, %1}, [%2 + 8];" : "=r"(x[2]), "=r"(x[3]) : "l"(p));
     } else if constexpr (How == Load::once) {
@@ -122,6 +123,14 @@ __device__ inline uint32_t load_bytes(const uint8_t *p, unsigned bytes) {
     for (unsigned i = 0; i < bytes; i++)
         x |= (uint32_t)p[i] << (8 * i);
     return x;
+}
+
+/* The four bytes from byte `at` on of memory that has `bytes` bytes; those after its end are
+ * zero. */
+__device__ inline uint32_t load_word(const uint8_t *p, uint64_t at, uint64_t bytes) {
+    if (at + 4 <= bytes && (uintptr_t)(p + at) % 4 == 0)
+        return *(const uint32_t *)(p + at);
+    return at < bytes ? load_bytes(p + at, bytes - at < 4 ? (unsigned)(bytes - at) : 4) : 0;
 }
 
 /* Writes the lowest bytes of x, or XORs them into what is there. */

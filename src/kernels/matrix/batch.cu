@@ -23,13 +23,14 @@ template <class K>
 gfk_status launch_invert(const gfk_matrix_batch &job) {
     using T = typename K::T;
     const Layout layout = make_layout<T>(job.n);
-    const unsigned warps = K::alone ? K::warps : (job.n + T::warp_rows - 1) / T::warp_rows;
-    const uint64_t groups = (job.count + layout.matrices - 1) / layout.matrices;
+    const unsigned warps =
+        K::warp_has_matrix ? K::warps : (unsigned)gfk_divide_up(job.n, T::warp_rows);
+    const uint64_t groups = gfk_divide_up(job.count, layout.matrices);
     const gfk_status status = allow_shared(invert<K>, shared_bytes<K>(K::warps));
     return status != GFK_STATUS_SUCCESS
                ? status
-               : launch(invert<K>, K::alone ? (groups + warps - 1) / warps : groups, 32 * warps,
-                        shared_bytes<K>(warps), job.stream, job, layout);
+               : launch(invert<K>, K::warp_has_matrix ? gfk_divide_up(groups, warps) : groups,
+                        32 * warps, shared_bytes<K>(warps), job.stream, job, layout);
 }
 
 using Invert = gfk_status(const gfk_matrix_batch &job);

@@ -8,8 +8,8 @@
 namespace gfk {
 namespace matrix {
 
-/* Four bytes of a row, with zeros after the row's end. */
-__device__ inline uint32_t load_word(const uint8_t *row, unsigned at, unsigned bytes) {
+/* load_word of vector_io.cuh without a loop, and the store of such a word. */
+__device__ inline uint32_t load_row_word(const uint8_t *row, unsigned at, unsigned bytes) {
     if (at + 4 <= bytes && (uintptr_t)(row + at) % 4 == 0)
         return *(const uint32_t *)(row + at);
     uint32_t x = 0;
@@ -18,7 +18,7 @@ __device__ inline uint32_t load_word(const uint8_t *row, unsigned at, unsigned b
             x |= (uint32_t)row[at + i] << 8 * i;
     return x;
 }
-__device__ inline void store_word(uint8_t *row, unsigned at, unsigned bytes, uint32_t x) {
+__device__ inline void store_row_word(uint8_t *row, unsigned at, unsigned bytes, uint32_t x) {
     if (at + 4 <= bytes && (uintptr_t)(row + at) % 4 == 0) {
         *(uint32_t *)(row + at) = x;
         return;
@@ -34,7 +34,7 @@ __device__ inline void store_word(uint8_t *row, unsigned at, unsigned bytes, uin
 template <class Tile_, int Blocks>
 struct Warp {
     using T = Tile_;
-    static constexpr bool alone = true;
+    static constexpr bool warp_has_matrix = true;
     static constexpr int buffers = 1, warps = 4, blocks = Blocks, rows = T::warp_rows;
 };
 
@@ -43,7 +43,7 @@ struct Warp {
 template <class Tile_, int Buffers, int Warps, int Blocks>
 struct Block {
     using T = Tile_;
-    static constexpr bool alone = false;
+    static constexpr bool warp_has_matrix = false;
     static constexpr int buffers = Buffers, warps = Warps, blocks = Blocks,
                          rows = Warps * T::warp_rows;
 };
@@ -68,7 +68,8 @@ __host__ __device__ constexpr unsigned matrix_bytes(unsigned warps) {
 template <class K>
 constexpr size_t shared_bytes(unsigned warps) {
     return K::T::align - 1 +
-           (K::alone ? warps : 1) * (matrix_bytes<K>(K::alone ? 1 : warps) + K::T::column_bytes);
+           (K::warp_has_matrix ? warps : 1) *
+               (matrix_bytes<K>(K::warp_has_matrix ? 1 : warps) + K::T::column_bytes);
 }
 
 /* A matrix, as a thread of the group that has the matrix sees it. */
@@ -77,7 +78,7 @@ struct Inversion {
     using T = typename K::T;
     const gfk_matrix_batch &job;
     const Layout &layout;
-    const Place<T> &place;
+    const LanePlace<T> &place;
     size_t index; /* the matrix's number */
     bool works;   /* is there a matrix for this thread? */
     unsigned n, row_bytes;
@@ -91,10 +92,11 @@ struct Inversion {
         for (int k = 0; k < T::rows; k++) {
             const unsigned row = first_row + k * T::subrows;
 #pragma unroll
-            for (int v = 0; v < T::vector; v++)
-                state.m[k][v] = works && row < n ? load_word(a + (size_t)row * row_bytes,
-                                                             4 * (place.first_word + v), row_bytes)
-                                                 : 0;
+            for (int v = 0; v < T::lane_words; v++)
+                state.m[k][v] = works && row < n
+                                    ? load_row_word(a + (size_t)row * row_bytes,
+                                                    4 * (place.first_word + v), row_bytes)
+                                    : 0;
         }
     }
 
@@ -107,17 +109,17 @@ struct Inversion {
             const uint32_t table = tables + r % K::buffers * T::table_bytes;
             if (owner)
                 state.prepare(r, place, inverse, layout.matrices, n, columns, table);
-            if constexpr (K::alone)
+            if constexpr (K::warp_has_matrix)
                 __syncwarp();
             else
                 __syncthreads();
             rank += state.update(r, owner, place, n, columns, table) != no_pivot;
-            if constexpr (K::alone)
+            if constexpr (K::warp_has_matrix)
                 __syncwarp();
             else if constexpr (K::buffers == 1)
                 __syncthreads();
         }
-        if constexpr (!K::alone)
+        if constexpr (!K::warp_has_matrix)
             __syncthreads();
         return rank;
     }
@@ -144,7 +146,7 @@ struct Inversion {
 #pragma unroll
         for (int k = 0; k < T::rows; k++)
             store_shared(lines + k * T::subrows * T::row_bytes +
-                             place.lane % T::lanes * T::vector * 4,
+                             place.lane % T::lanes * T::lane_words * 4,
                          state.m[k]);
         __syncwarp();
         return lines;
@@ -152,9 +154,9 @@ struct Inversion {
 
     /* inverse[c(i)][j] = M[i][c(j)], from the rows in shared memory. */
     __device__ __forceinline__ void write_inverse(uint32_t lines, uint8_t *to) const {
-        uint32_t from[T::vector][T::word_symbols];
+        uint32_t from[T::lane_words][T::word_symbols];
 #pragma unroll
-        for (int v = 0; v < T::vector; v++)
+        for (int v = 0; v < T::lane_words; v++)
 #pragma unroll
             for (int s = 0; s < T::word_symbols; s++) {
                 const unsigned j = (place.first_word + v) * T::word_symbols + s;
@@ -168,7 +170,7 @@ struct Inversion {
             const uint32_t c = load_shared_symbol<16>(
                 columns + 2 * (place.matrix * n + first_row + k * T::subrows));
 #pragma unroll
-            for (int v = 0; v < T::vector; v++) {
+            for (int v = 0; v < T::lane_words; v++) {
                 const unsigned at = 4 * (place.first_word + v);
                 uint32_t x = 0;
 #pragma unroll
@@ -177,7 +179,7 @@ struct Inversion {
                         load_shared_symbol<T::w>(lines + k * T::subrows * T::row_bytes + from[v][s])
                         << s * T::w % 32;
                 if (at < row_bytes)
-                    store_word(to + (size_t)c * row_bytes, at, row_bytes, x);
+                    store_row_word(to + (size_t)c * row_bytes, at, row_bytes, x);
             }
         }
     }
@@ -187,15 +189,15 @@ template <class K>
 __device__ void invert_matrices(const gfk_matrix_batch &job, const Layout &layout,
                                 uint8_t *memory) {
     using T = typename K::T;
-    const unsigned warp = threadIdx.x / 32, groups = K::alone ? blockDim.x / 32 : 1;
-    const unsigned group = K::alone ? warp : 0, row_warp = K::alone ? 0 : warp;
+    const unsigned warp = threadIdx.x / 32, groups = K::warp_has_matrix ? blockDim.x / 32 : 1;
+    const unsigned group = K::warp_has_matrix ? warp : 0, row_warp = K::warp_has_matrix ? 0 : warp;
     const unsigned n = job.n, row_bytes = n * T::symbol_bytes;
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(memory);
-    const uint32_t all_tables = (shared + T::align - 1) / T::align * T::align;
-    const unsigned each = matrix_bytes<K>(K::alone ? 1 : blockDim.x / 32);
+    const uint32_t all_tables = round_up<T::align>(shared);
+    const unsigned each = matrix_bytes<K>(K::warp_has_matrix ? 1 : blockDim.x / 32);
     const uint32_t tables = all_tables + group * each;
     const uint32_t columns = all_tables + groups * each + group * T::column_bytes;
-    Place<T> place(threadIdx.x % 32, layout);
+    LanePlace<T> place(threadIdx.x % 32, layout);
     const size_t index = ((size_t)blockIdx.x * groups + group) * layout.matrices + place.matrix;
     const bool works = place.matrix < layout.matrices && index < job.count;
     if (place.matrix >= layout.matrices)

@@ -17,64 +17,63 @@
 
 #include "host/base/arithmetic.h"
 #include "kernels/common/copy_async.cuh"
-#include "kernels/common/word.cuh"
+#include "kernels/common/symbol.cuh"
 
 namespace gfk {
 namespace matrix {
 
 enum : uint32_t { no_pivot = 0xffff };
 
-/* The rows that a warp holds: each lane has `Rows` rows of `Vector` neighbouring words. The lanes
- * that hold one row of the tile have `Words` words together: one or more matrices. */
-template <int W, int Words, int Vector, int Rows>
+/* The rows that a warp holds: each lane has `Rows` rows of `LaneWords` neighbouring words. The
+ * lanes that hold one row of the tile have `Words` words together: one or more matrices. */
+template <int W, int Words, int LaneWords, int Rows>
 struct Tile {
-    static constexpr int w = W, words = Words, vector = Vector, rows = Rows;
+    static constexpr int w = W, words = Words, lane_words = LaneWords, rows = Rows;
     static constexpr int symbol_bytes = W / 8, word_symbols = 32 / W;
-    static constexpr int lanes = Words / Vector, subrows = 32 / lanes;
+    static constexpr int lanes = Words / LaneWords, subrows = 32 / lanes;
     static constexpr int warp_rows = Rows * subrows;
     static constexpr int spread = Words / 32;     /* words of a lane where a warp holds one row */
     static constexpr int factors = Rows * W / 32; /* words of a lane's factors */
-    static_assert(subrows == 1 ? spread == Vector : spread == 1, "");
+    static_assert(subrows == 1 ? spread == LaneWords : spread == 1, "");
 
     /* A table has 16 entries of a row. Entries that follow each other are `pitch` bytes apart, so
      * that a nibble is part of an address; narrow tables lie in between each other. */
     static constexpr unsigned row_bytes = 4 * Words;
     static constexpr unsigned pitch = row_bytes <= 256 ? 256 : 512;
-    static constexpr unsigned beside = pitch / row_bytes;
+    static constexpr unsigned interleaved = pitch / row_bytes;
     static constexpr unsigned align = 16 * pitch;
     static constexpr unsigned table_bytes = 16 * row_bytes * (W / 4);
     __host__ __device__ static constexpr unsigned table(int nibble) {
-        return nibble / beside * align + nibble % beside * row_bytes;
+        return nibble / interleaved * align + nibble % interleaved * row_bytes;
     }
     static constexpr unsigned column_bytes = 2 * Words * word_symbols; /* of a group */
 };
 
 /* The matrices in a tile, one after the other in a row. */
 struct Layout {
-    uint32_t words, matrices; /* words of a row of a matrix, a multiple of T::vector */
+    uint32_t words, matrices; /* words of a row of a matrix, a multiple of T::lane_words */
 };
 template <class T>
 Layout make_layout(unsigned n) {
-    const unsigned least = (n * T::w + 31) / 32;
-    const unsigned words =
-        T::subrows == 1 ? T::words : (least + T::vector - 1) / T::vector * T::vector;
+    const unsigned least = divide_up<32>(n * T::w);
+    const unsigned words = T::subrows == 1 ? T::words : round_up<T::lane_words>(least);
     return {words, T::words / words};
 }
 
 /* A lane's place in its warp's tile, and in a row that the whole warp holds. */
 template <class T>
-struct Place {
+struct LanePlace {
     unsigned lane, sub;           /* of the rows that a warp holds at once */
     unsigned matrix, matrix_lane; /* in the tile: the lanes of `matrix` begin at matrix_lane */
     unsigned first_word;          /* of the lane, in a row of the matrix */
     bool is_first;                /* lane of the matrix */
     unsigned row_matrix, row_lane, row_lanes, row_word; /* the same in a row, and its lanes */
 
-    __device__ Place(unsigned lane_, const Layout &layout) : lane(lane_) {
-        const unsigned at = lane % T::lanes, each = layout.words / T::vector;
+    __device__ LanePlace(unsigned lane_, const Layout &layout) : lane(lane_) {
+        const unsigned at = lane % T::lanes, each = layout.words / T::lane_words;
         sub = lane / T::lanes;
         matrix = at / each;
-        first_word = at % each * T::vector;
+        first_word = at % each * T::lane_words;
         matrix_lane = sub * T::lanes + matrix * each;
         is_first = lane == matrix * each;
         row_lanes = T::subrows == 1 ? 32 : layout.words;
@@ -133,11 +132,11 @@ struct WarpInverse {
 template <class T>
 struct Exchange {
     static constexpr int W = T::w;
-    uint32_t m[T::rows][T::vector];
+    uint32_t m[T::rows][T::lane_words];
     uint32_t unused[T::spread]; /* ones in columns without a pivot; of a row that the warp holds */
     uint32_t polynomial;
 
-    __device__ Exchange(uint32_t polynomial_, const Place<T> &place, unsigned n)
+    __device__ Exchange(uint32_t polynomial_, const LanePlace<T> &place, unsigned n)
         : polynomial(polynomial_) {
 #pragma unroll
         for (int e = 0; e < T::spread; e++) {
@@ -146,18 +145,19 @@ struct Exchange {
 #pragma unroll
             for (int s = 0; s < T::word_symbols; s++)
                 if (first + s < n)
-                    unused[e] |= (0xffffffffu >> (32 - W)) << s * W % 32;
+                    unused[e] |= symbol_mask<W> << s * W % 32;
         }
     }
 
     /* Row r, of which this warp is the owner, as a row that the warp holds. */
-    __device__ void take_row(unsigned r, const Place<T> &place, uint32_t (&g)[T::spread]) const {
+    __device__ void take_row(unsigned r, const LanePlace<T> &place,
+                             uint32_t (&g)[T::spread]) const {
         const unsigned k = r % T::warp_rows / T::subrows;
-        uint32_t x[T::vector];
+        uint32_t x[T::lane_words];
         switch (k) { /* a jump; selecting takes an instruction for each word */
 #define GFK_ROW(i)                                                                                 \
     case i:                                                                                        \
-        for (int v = 0; v < T::vector; v++)                                                        \
+        for (int v = 0; v < T::lane_words; v++)                                                    \
             x[v] = m[i < T::rows ? i : 0][v];                                                      \
         break;
             GFK_ROW(1)
@@ -177,7 +177,7 @@ struct Exchange {
             GFK_ROW(15)
 #undef GFK_ROW
         default:
-            for (int v = 0; v < T::vector; v++)
+            for (int v = 0; v < T::lane_words; v++)
                 x[v] = m[0][v];
         }
         if constexpr (T::subrows == 1) {
@@ -185,18 +185,18 @@ struct Exchange {
             for (int e = 0; e < T::spread; e++)
                 g[e] = x[e];
         } else {
-            const unsigned from = r % T::subrows * T::lanes + place.lane / T::vector;
+            const unsigned from = r % T::subrows * T::lanes + place.lane / T::lane_words;
 #pragma unroll
-            for (int v = 0; v < T::vector; v++) {
+            for (int v = 0; v < T::lane_words; v++) {
                 const uint32_t y = __shfl_sync(0xffffffff, x[v], from);
-                if (v == 0 || place.lane % T::vector == (unsigned)v)
+                if (v == 0 || place.lane % T::lane_words == (unsigned)v)
                     g[0] = y;
             }
         }
     }
 
     /* Finds the pivot of a row, and adds 1 to it. */
-    __device__ Pivot find_pivot(const Place<T> &place, uint32_t (&g)[T::spread]) const {
+    __device__ Pivot find_pivot(const LanePlace<T> &place, uint32_t (&g)[T::spread]) const {
         uint32_t candidate = 0;
         unsigned element = 0;
 #pragma unroll
@@ -223,7 +223,7 @@ struct Exchange {
     }
 
     /* The owner of row r: finds the pivot, writes the column and the tables. */
-    __device__ void prepare(unsigned r, const Place<T> &place, const WarpInverse<W> &inverse,
+    __device__ void prepare(unsigned r, const LanePlace<T> &place, const WarpInverse<W> &inverse,
                             unsigned matrices, unsigned n, uint32_t columns, uint32_t tables) {
         uint32_t g[T::spread], h[T::spread] = {};
         take_row(r, place, g);
@@ -289,29 +289,29 @@ struct Exchange {
         }
     }
 
-    __device__ void mark_used(uint32_t column, const Place<T> &place) {
+    __device__ void mark_used(uint32_t column, const LanePlace<T> &place) {
 #pragma unroll
         for (int e = 0; e < T::spread; e++) {
             const uint32_t s = column - (place.row_word + e) * T::word_symbols;
             if (s < T::word_symbols)
-                unused[e] &= ~((0xffffffffu >> (32 - W)) << s * W % 32);
+                unused[e] &= ~(symbol_mask<W> << s * W % 32);
         }
     }
 
     /* The elements of column c; the owner of row r adds 1 to that row's. */
-    __device__ void take_factors(unsigned r, bool owner, uint32_t c, const Place<T> &place,
+    __device__ void take_factors(unsigned r, bool owner, uint32_t c, const LanePlace<T> &place,
                                  uint32_t (&f)[T::factors]) const {
         const unsigned word = c / T::word_symbols, byte = c % T::word_symbols * T::symbol_bytes;
-        const unsigned from = place.matrix_lane + word / T::vector, part = word % T::vector;
+        const unsigned from = place.matrix_lane + word / T::lane_words, part = word % T::lane_words;
 #pragma unroll
         for (int i = 0; i < T::factors; i++) {
             uint32_t x[T::word_symbols];
 #pragma unroll
             for (int s = 0; s < T::word_symbols; s++) {
-                const uint32_t(&row)[T::vector] = m[i * T::word_symbols + s];
+                const uint32_t(&row)[T::lane_words] = m[i * T::word_symbols + s];
                 x[s] = row[0];
 #pragma unroll
-                for (int v = 1; v < T::vector; v++)
+                for (int v = 1; v < T::lane_words; v++)
                     if (part == (unsigned)v)
                         x[s] = row[v];
             }
@@ -339,12 +339,12 @@ struct Exchange {
     }
 
     /* Adds a multiple of the pivot's row to each row. */
-    __device__ void add_multiples(const uint32_t (&f)[T::factors], const Place<T> &place,
+    __device__ void add_multiples(const uint32_t (&f)[T::factors], const LanePlace<T> &place,
                                   uint32_t tables) {
         /* Byte 1 of an address has the nibble, its other bits are the same for all. */
         constexpr int up = T::pitch == 512;
         constexpr uint32_t nibbles = 0x0f0f0f0f << up;
-        const uint32_t base = tables + place.lane % T::lanes * T::vector * 4;
+        const uint32_t base = tables + place.lane % T::lanes * T::lane_words * 4;
         const uint32_t fixed = prmt(base, 0, 0x1111) & ~nibbles;
 #pragma unroll
         for (int i = 0; i < T::factors; i++) {
@@ -352,20 +352,20 @@ struct Exchange {
             const uint32_t high = f[i] >> (4 - up) & nibbles | fixed;
 #pragma unroll
             for (int b = 0; b < 4; b++) {
-                uint32_t(&row)[T::vector] = m[i * T::word_symbols + b / T::symbol_bytes];
+                uint32_t(&row)[T::lane_words] = m[i * T::word_symbols + b / T::symbol_bytes];
                 const int nibble = 2 * (b % T::symbol_bytes);
-                uint32_t y[T::vector], z[T::vector];
+                uint32_t y[T::lane_words], z[T::lane_words];
                 load_shared(prmt(low, base, 0x7604 | b << 4) + T::table(nibble), y);
                 load_shared(prmt(high, base, 0x7604 | b << 4) + T::table(nibble + 1), z);
 #pragma unroll
-                for (int v = 0; v < T::vector; v++)
+                for (int v = 0; v < T::lane_words; v++)
                     row[v] ^= y[v] ^ z[v];
             }
         }
     }
 
     /* Every warp: the step, with tables that the owner has prepared. Returns the column. */
-    __device__ uint32_t update(unsigned r, bool owner, const Place<T> &place, unsigned n,
+    __device__ uint32_t update(unsigned r, bool owner, const LanePlace<T> &place, unsigned n,
                                uint32_t columns, uint32_t tables) {
         const uint32_t c = load_shared_symbol<16>(columns + 2 * (place.matrix * n + r));
         mark_used(

@@ -18,8 +18,7 @@ struct Job {
     uint8_t *matrix;
     size_t pitch;
     uint32_t begin, end, first, rows; /* rows of the matrix; of the panel or the group */
-    uint32_t panel;
-    uint32_t polynomial; /* replicated, without its leading term */
+    uint32_t polynomial;              /* replicated, without its leading term */
     const uint8_t *transform;
     uint8_t *factors;
     size_t stride; /* of the factors, elements */
@@ -50,8 +49,8 @@ __global__ __launch_bounds__(32 * warps) void write_factors(const __grid_constan
             const uint32_t column = columns[i];
             mine[i] = 0;
             if (column != none) {
-                mine[i] = load_element<W>(p, column);
-                store_element<W>(p, column, is_pivot && i == own);
+                mine[i] = load_symbol<W>(p, column);
+                store_symbol<W>(p, column, is_pivot && i == own);
             }
         }
         __syncwarp();
@@ -83,10 +82,10 @@ __global__ void take_factors(const __grid_constant__ Job job) {
         uint8_t *const p = job.matrix + row * job.pitch;
         uint32_t x = 0;
         if (column != none && row - job.first >= job.rows) {
-            x = load_element<W>(p, column);
-            store_element<W>(p, column, 0);
+            x = load_symbol<W>(p, column);
+            store_symbol<W>(p, column, 0);
         }
-        store_element<W>(job.factors, (row - job.begin) * job.stride + j, x);
+        store_symbol<W>(job.factors, (row - job.begin) * job.stride + j, x);
     }
 }
 
@@ -120,13 +119,13 @@ __global__ void finish_kernel(const __grid_constant__ FinishJob job) {
         return;
     for (uint64_t i = begin; i < (uint64_t)job.rows * job.cols; i += step) {
         const uint32_t row = (uint32_t)(i / job.cols), col = (uint32_t)(i % job.cols);
-        const uint32_t x = load_element<W>(job.matrix + row * job.pitch, job.pivots[col]);
-        store_element<W>(job.inverse, job.pivots[row] * job.stride + col, x);
+        const uint32_t x = load_symbol<W>(job.matrix + row * job.pitch, job.pivots[col]);
+        store_symbol<W>(job.inverse, job.pivots[row] * job.stride + col, x);
     }
 }
 
 uint32_t replicated_polynomial(const gfk_field *field) {
-    const uint32_t polynomial = (uint32_t)(field->polynomial & (((uint64_t)1 << field->w) - 1));
+    const uint32_t polynomial = lower_polynomial(field->w, field->polynomial);
     return field->w == 8    ? replicate<8>(polynomial)
            : field->w == 16 ? replicate<16>(polynomial)
                             : polynomial;
@@ -176,7 +175,6 @@ Job make_job(const gfk_elimination *e, size_t stride, size_t first, size_t rows,
             .end = (uint32_t)end,
             .first = (uint32_t)first,
             .rows = (uint32_t)rows,
-            .panel = (uint32_t)e->panel,
             .polynomial = replicated_polynomial(e->field),
             .transform = e->transform,
             .factors = e->factors,
@@ -186,7 +184,7 @@ Job make_job(const gfk_elimination *e, size_t stride, size_t first, size_t rows,
 
 gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, size_t begin, size_t end) {
     const unsigned w = e->field->w;
-    const uint64_t blocks = (end - begin + warps - 1) / warps,
+    const uint64_t blocks = gfk_divide_up(end - begin, warps),
                    most = 4 * (uint64_t)e->machine.processors;
     const gfk_status status = launch(w == 8    ? write_factors<8>
                                      : w == 16 ? write_factors<16>

@@ -67,7 +67,7 @@ __device__ void load_window(const PanelJob &job, Shared<W> &s, bool is_first) {
         for (unsigned n = 0; n < P::symbols; n++) {
             const unsigned at = word * P::symbols + n;
             if (at < s.count)
-                x |= load_element<W>(p, s.columns[at]) << n * W % 32;
+                x |= load_symbol<W>(p, s.columns[at]) << n * W % 32;
         }
         return x;
     };
@@ -80,8 +80,8 @@ __device__ void load_window(const PanelJob &job, Shared<W> &s, bool is_first) {
                 Sum<W> sum;
                 /* Many factors are zero if many windows are needed. */
                 for (unsigned k = 0; k < job.rows; k++) {
-                    const uint32_t factor = s.x[row][k / P::symbols] >> k % P::symbols * W % 32 &
-                                            (0xffffffffu >> (32 - W));
+                    const uint32_t factor =
+                        s.x[row][k / P::symbols] >> k % P::symbols * W % 32 & symbol_mask<W>;
                     if (factor != 0)
                         sum.add(factor, word_of(k, word));
                 }
@@ -112,8 +112,8 @@ template <int W>
 __device__ void eliminate(const PanelJob &job, Shared<W> &s) {
     using P = Panel<W>;
     using S = Shared<W>;
-    constexpr unsigned each = threads / S::words, most = (P::rows + each - 1) / each;
-    constexpr uint32_t mask = 0xffffffffu >> (32 - W);
+    constexpr unsigned each = threads / S::words, most = divide_up<each>(P::rows);
+    constexpr uint32_t mask = symbol_mask<W>;
     const unsigned word = threadIdx.x % S::words, start = threadIdx.x / S::words;
     const bool works = threadIdx.x < each * S::words;
     for (unsigned row = 0; row < job.rows; row++) {
@@ -218,8 +218,8 @@ __global__ __launch_bounds__(threads) void panel_kernel(const __grid_constant__ 
     list_columns(job, s);
     if (!reduce_window<W>(job.matrix + job.first * job.pitch, job.pitch, job.rows, s.columns,
                           s.count < Panel<W>::rows ? s.count : Panel<W>::rows,
-                          job.polynomial & (0xffffffffu >> (32 - W)), job.inverter,
-                          (uint32_t *)job.transform, s.pivots, after)) {
+                          job.polynomial & symbol_mask<W>, job.inverter, (uint32_t *)job.transform,
+                          s.pivots, after)) {
         search_all_columns(job, s);
         return;
     }

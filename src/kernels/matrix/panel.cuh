@@ -2,7 +2,7 @@
 /* Elements and words of them in the kernels of the elimination. */
 #pragma once
 
-#include "kernels/common/word.cuh"
+#include "kernels/common/symbol.cuh"
 
 namespace gfk {
 namespace matrix {
@@ -16,20 +16,6 @@ struct Panel {
     static constexpr int row_words = 32;                            /* rows / symbols */
     static constexpr int column_words = columns / symbols;
 };
-
-template <int W>
-__device__ inline uint32_t load_element(const uint8_t *p, size_t i) {
-    return W == 8 ? p[i] : W == 16 ? ((const uint16_t *)p)[i] : ((const uint32_t *)p)[i];
-}
-template <int W>
-__device__ inline void store_element(uint8_t *p, size_t i, uint32_t x) {
-    if (W == 8)
-        p[i] = (uint8_t)x;
-    else if (W == 16)
-        ((uint16_t *)p)[i] = (uint16_t)x;
-    else
-        ((uint32_t *)p)[i] = x;
-}
 
 /* Sums of multiples of words, which are reduced once for all: bits[k] collects the words whose
  * factor has bit k. */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "exchange.cuh"
+#include "kernels/common/symbol.cuh"
 
 namespace gfk {
 namespace matrix {
@@ -40,7 +41,8 @@ __device__ inline void write_share(unsigned warp, uint32_t from, uint32_t to) {
         basis[b] = x[0];
         start ^= first >> b & 1 ? x[0] : 0;
     }
-    to += nibble / T::beside * T::align + nibble % T::beside * T::row_bytes + first * T::pitch;
+    to += nibble / T::interleaved * T::align + nibble % T::interleaved * T::row_bytes +
+          first * T::pitch;
 #pragma unroll
     for (int i = 0; i < share; i++) {
         uint32_t x[1] = {start};
@@ -63,7 +65,7 @@ struct WindowRows {
     const uint32_t *columns;
     unsigned count; /* of columns */
     unsigned warp, lane, first_row;
-    const Place<T> &place;
+    const LanePlace<T> &place;
     uint32_t tables, found_at; /* in shared memory; found_at: the pivots' columns in the window */
 
     __device__ __forceinline__ void load(Exchange<T> &state) const {
@@ -71,7 +73,7 @@ struct WindowRows {
         for (int k = 0; k < T::rows; k++) {
             const unsigned row = first_row + k * T::subrows;
 #pragma unroll
-            for (int v = 0; v < T::vector; v++) {
+            for (int v = 0; v < T::lane_words; v++) {
                 uint32_t x = 0;
 #pragma unroll
                 for (int s = 0; s < T::word_symbols; s++) {
@@ -79,10 +81,7 @@ struct WindowRows {
                     if (row < rows && j < count) {
                         const uint8_t *p =
                             matrix + row * pitch + (size_t)columns[j] * T::symbol_bytes;
-                        const uint32_t y = W == 8    ? *p
-                                           : W == 16 ? *(const uint16_t *)p
-                                                     : *(const uint32_t *)p;
-                        x |= y << s * W % 32;
+                        x |= load_symbol<W>(p) << s * W % 32;
                     }
                 }
                 state.m[k][v] = x;
@@ -142,7 +141,7 @@ struct WindowRows {
             store_shared(line + place.first_word * 4, state.m[k]);
             __syncwarp();
 #pragma unroll
-            for (int v = 0; v < T::vector; v++) {
+            for (int v = 0; v < T::lane_words; v++) {
                 uint32_t x = 0;
 #pragma unroll
                 for (int s = 0; s < T::word_symbols; s++) {
@@ -169,9 +168,9 @@ __device__ bool reduce_window(const uint8_t *matrix, size_t pitch, unsigned rows
     using K = Window<W>;
     using T = typename K::T;
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const uint32_t tables = (shared + T::align - 1) / T::align * T::align;
+    const uint32_t tables = round_up<T::align>(shared);
     const Layout layout = {32, 1};
-    const Place<T> place(lane, layout);
+    const LanePlace<T> place(lane, layout);
     Exchange<T> state(polynomial, place, count < K::rows ? count : K::rows);
     const WarpInverse<W> inverse(inverter, polynomial);
     const WindowRows<W> window = {.matrix = matrix,

@@ -9,7 +9,8 @@
 
 #include "host/product/engine.h"
 #include "kernels/common/launch.cuh"
-#include "kernels/common/vector_io.cuh"
+#include "kernels/common/regions.cuh"
+#include "kernels/common/symbol.cuh"
 
 namespace gfk {
 
@@ -35,7 +36,7 @@ inline Vectors vectors_of(const gfk_regions *in, size_t inputs, const gfk_region
     v.aligned = aligned;
     v.phase = aligned ? phase : 0;
     v.bytes = bytes;
-    v.count = (v.bytes + v.phase + 15) / 16;
+    v.count = gfk_divide_up(v.bytes + v.phase, 16);
     v.whole_begin = v.phase != 0;
     v.whole_end = (v.bytes + v.phase) / 16;
     /* An unaligned load may reach three bytes beyond its vector. */
@@ -51,8 +52,8 @@ inline Vectors vectors_of(const gfk_product_call *call) {
     return vectors_of(call->in, info->cols, call->out, info->rows, info->field.w, call->bytes);
 }
 
-/* What becomes of an output's products: they are stored, or XORed into the output, or, with a
- * mismatch map, compared with it. */
+/* The epilogue stores an output's products, or XORs the products into the output, or, with a
+ * mismatch map, compares the products with the output. */
 struct Epilogue {
     uint32_t *mismatch_map;
     unsigned shift;
@@ -96,7 +97,7 @@ inline Epilogue epilogue_of(const gfk_product_call *call) {
 struct Extent {
     uint64_t first, count;                      /* whole vectors */
     uint64_t bytes;                             /* of a region */
-    uint32_t phase, partial_head, partial_tail; /* partial vectors before and behind */
+    uint32_t phase, partial_head, partial_tail; /* partial vectors before and after */
     uint32_t rows, cols;
     uint32_t polynomial; /* its lower 32 bits */
     Epilogue epilogue;
@@ -119,20 +120,19 @@ inline uint64_t partial_threads(const Extent &extent, unsigned w) {
     return (uint64_t)(extent.partial_head + extent.partial_tail) * (128 / w) * extent.rows;
 }
 
-/* The product of an output's symbol at byte `at` of the regions, bit by bit. J is an Extent with in[]
- * and coefficient(row, column). */
+/* The product of an output's symbol at byte `at` of the regions, bit by bit. J is an Extent with
+ * `regions` and coefficient(row, column). */
 template <int W, class J>
 __device__ uint32_t sum_of_bits(const J &job, unsigned j, uint64_t at) {
     uint32_t sum = 0;
 #pragma unroll 1
     for (unsigned i = 0; i < job.cols; i++) {
         const uint32_t c = job.coefficient(j, i);
-        const uint32_t x = load_bytes(job.in[i] + at, W / 8);
+        const uint32_t x = load_bytes(job.regions.in[i] + at, W / 8);
         uint32_t product = 0;
 #pragma unroll 1
         for (int b = W - 1; b >= 0; b--) {
-            const uint32_t top = product >> (W - 1) & 1;
-            product = product << 1 ^ (top ? job.polynomial : 0) ^ (x >> b & 1 ? c : 0);
+            product = double_symbol<W>(product, job.polynomial) ^ (x >> b & 1 ? c : 0);
         }
         sum ^= product;
     }
@@ -140,8 +140,8 @@ __device__ uint32_t sum_of_bits(const J &job, unsigned j, uint64_t at) {
 }
 
 /* The partial vectors, for kernels whose main path takes whole ones: each thread computes a symbol
- * of an output at any alignment, sum(output, byte). J is an Extent with out[]. Count: the type of
- * thread numbers; 32 bits take fewer registers. */
+ * of an output at any alignment, sum(output, byte). J is an Extent with `regions`. Count: the type
+ * of thread numbers; 32 bits take fewer registers. */
 template <int W, class J, class Count, class Sum>
 __device__ void multiply_partial(const J &job, Count thread, Count threads, const Sum &sum) {
     constexpr unsigned size = W / 8, symbols = 16 / size;
@@ -156,7 +156,7 @@ __device__ void multiply_partial(const J &job, Count thread, Count threads, cons
             continue;
         const uint32_t symbol = sum(j, at);
         for (unsigned b = 0; b < size; b++) {
-            uint8_t *y = job.out[j] + at + b;
+            uint8_t *y = job.regions.out[j] + at + b;
             const uint8_t value = (uint8_t)(symbol >> (8 * b));
             if (!job.epilogue.mismatch_map)
                 *y = job.epilogue.accumulate ? *y ^ value : value;

@@ -25,7 +25,7 @@ extern "C" gfk_status gfk_prepare_device(const gfk_call *call) {
     const gfk_expansion e = gfk_expansion_of(call->multiplier);
     const uint64_t count = (uint64_t)e.parts << e.bits;
     const unsigned threads = 256;
-    const uint64_t blocks = (count + threads - 1) / threads;
+    const uint64_t blocks = gfk_divide_up(count, threads);
     const gfk::Basis basis(call);
     void *workspace = call->workspace;
     switch (e.entry_bytes) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two skeletons and the ops of all methods share. */
+/* Types and functions of both skeletons and of the ops of all methods. */
 #pragma once
 
 #include <type_traits>
 
 #include "host/region/kernel.h"
 #include "kernels/common/launch.cuh"
-#include "kernels/common/vector_io.cuh"
+#include "kernels/common/symbol.cuh"
 
 /* The function of row `id` of kernels.def: the launch of a skeleton with an op, which takes from
  * the call what it needs. For example GFK_REGION_ROW(log_w8_naive, launch_naive<Log<8>>). */
@@ -17,14 +17,9 @@
 
 namespace gfk {
 
-/* The unsigned integer of w bits. */
-template <int W>
-using Symbol = std::conditional_t<W == 8, uint8_t, std::conditional_t<W == 16, uint16_t, uint32_t>>;
-
-/* The polynomial without its leading term. */
 inline uint32_t lower_polynomial(const gfk_call *call) {
     const gfk_field &field = call->multiplier->info.field;
-    return (uint32_t)(field.polynomial ^ UINT64_C(1) << field.w);
+    return lower_polynomial(field.w, field.polynomial);
 }
 
 /* The Shared of an op that keeps nothing in shared memory. */

@@ -23,19 +23,6 @@ struct SymbolOp {
     using Shared = NoShared;
 };
 
-/* Symbol i of a region. */
-template <int W, bool Aligned>
-__device__ inline uint32_t load_symbol(const uint8_t *region, uint64_t i) {
-    return Aligned ? ((const Symbol<W> *)region)[i] : load_bytes(region + i * (W / 8), W / 8);
-}
-template <int W, bool Aligned>
-__device__ inline void store_symbol(uint8_t *region, uint64_t i, uint32_t x) {
-    if (Aligned)
-        ((Symbol<W> *)region)[i] = (Symbol<W>)x;
-    else
-        store_bytes(region + i * (W / 8), W / 8, x);
-}
-
 /* Aligned: both addresses are multiples of w/8. */
 template <class Op, bool Xor, bool Aligned>
 __global__ void __launch_bounds__(Op::threads)
@@ -66,12 +53,12 @@ gfk_status launch_symbols(const gfk_call *call) {
         {region_symbols<Op, false, false>, region_symbols<Op, false, true>},
         {region_symbols<Op, true, false>, region_symbols<Op, true, true>}};
     const bool aligned = ((uintptr_t)call->src | (uintptr_t)call->dst) % size == 0;
-    /* A grid has at most 2^31 - 1 blocks; a longer region takes several launches. */
-    const uint64_t symbols = call->bytes / size, most = UINT64_C(0x7fffffff) * threads;
+    /* A longer region takes several launches. */
+    const uint64_t symbols = call->bytes / size, most = (uint64_t)most_blocks * threads;
     for (uint64_t first = 0; first < symbols; first += most) {
         const uint64_t count = symbols - first < most ? symbols - first : most;
         gfk_status status = launch(
-            kernels[call->accumulate][aligned], (count + threads - 1) / threads, threads, 0,
+            kernels[call->accumulate][aligned], gfk_divide_up(count, threads), threads, 0,
             call->stream, Op(call), call->src + first * size, call->dst + first * size, count);
         if (status != GFK_STATUS_SUCCESS)
             return status;

@@ -31,7 +31,7 @@ struct OneTileOp {
 /* A region, divided. The body is `vectors` vectors of dst, aligned in memory; the edges are the
  * bytes [0, body) and [tail, bytes). A vector of dst is computed from a window of 16 source bytes,
  * which begins at a symbol: dst_shift bytes before the vector, because a misaligned dst may cut a
- * symbol in two. Windows begin src_shift bytes behind an aligned address, so a window takes one
+ * symbol in two. Windows begin src_shift bytes after an aligned address, so a window takes one
  * aligned load, or two where src_shift is not 0. */
 struct Division {
     const uint8_t *src, *first_load; /* of the first window */
@@ -107,12 +107,12 @@ __device__ inline void shift_windows(const uint4 (&lo)[V], const uint4 (&hi)[V],
     }
 }
 
-/* The symbols that the edges touch, by blocks 0 to `blocks` - 1. Of a symbol that is cut in two
+/* The symbols that the edges touch, by blocks 0 to `blocks` - 1. If the body cuts a symbol in two,
  * only the bytes outside the body are written. */
 template <class Op, bool Xor>
 __device__ void edges(Op &op, const Division &d, unsigned block, unsigned blocks) {
     constexpr int size = Op::w / 8;
-    const uint64_t head = (d.body + size - 1) / size, tail = d.tail / size;
+    const uint64_t head = divide_up<size>(d.body), tail = d.tail / size;
     const uint64_t count = head + (d.bytes / size - tail);
     const uint64_t step = (uint64_t)blocks * Op::threads;
     for (uint64_t base = (uint64_t)block * Op::threads; base < count; base += step) {
@@ -160,7 +160,7 @@ struct ThreadVectors {
     }
 };
 
-/* What a thread holds of one tile. Only a tile that is not full is compared with the body's end. */
+/* A thread's part of one tile. Only a tile that is not full is compared with the body's end. */
 template <class Op, bool Xor, bool Aligned>
 struct Tile {
     static constexpr int words = 4 * Op::vectors;
@@ -347,8 +347,8 @@ gfk_status allow_shared() {
 template <class Op>
 gfk_status launch_region(const gfk_call *call) {
     const Division d = divide_region(call, Op::w / 8, Op::threads, Op::vectors);
-    /* Beside the full tiles: at most one partial tile, and edges, which are long only where there
-     * is no body. */
+    /* A region has full tiles, at most one partial tile, and edges, which are long only if there is
+     * no body. */
     const uint64_t edge_blocks = (d.bytes - (d.tail - d.body)) / (Op::w / 8) / Op::threads + 1;
     uint64_t blocks = d.full_tiles + (edge_blocks < 65536 ? edge_blocks : 65536);
     const uint64_t resident = (uint64_t)call->multiplier->processors * Op::blocks;
@@ -369,8 +369,8 @@ gfk_status launch_words(const gfk_call *call) {
     static_assert(Threads >= Op::threads || shared_bytes<Op> == 0, "fill counts on Op::threads");
     const auto kernel =
         call->accumulate ? region_words<Op, true, Threads> : region_words<Op, false, Threads>;
-    const uint64_t words = (call->bytes + 3) / 4;
-    return launch(kernel, (words + Threads - 1) / Threads, Threads, shared_bytes<Op>, call->stream,
+    const uint64_t words = gfk_divide_up(call->bytes, 4);
+    return launch(kernel, gfk_divide_up(words, Threads), Threads, shared_bytes<Op>, call->stream,
                   typename Op::Params(call), call->src, call->dst, call->bytes);
 }
 

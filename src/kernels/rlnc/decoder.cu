@@ -17,9 +17,6 @@ namespace gfk {
 namespace rlnc {
 namespace {
 
-using matrix::load_element;
-using matrix::store_element;
-
 constexpr uint32_t none = GFK_MATRIX_DEPENDENT;
 constexpr unsigned threads = 256, warps = threads / 32;
 
@@ -207,12 +204,12 @@ __global__ __launch_bounds__(threads) void determine(const __grid_constant__ Sou
     bool is_known = true;
     if (s.records[g].rank < s.n)
         for (uint32_t c = lane; c < s.n; c += 32)
-            is_known = is_known && (s.used[g * s.n + c] || load_element<W>(row, c) == 0);
+            is_known = is_known && (s.used[g * s.n + c] || load_symbol<W>(row, c) == 0);
     if (!__all_sync(0xffffffff, is_known))
         return;
     uint8_t *const inverse = s.inverses + (g * s.n + source) * s.pitch;
     for (uint32_t i = lane; i < s.n; i += 32)
-        store_element<W>(inverse, i, pivots[i] != none ? load_element<W>(row, pivots[i]) : 0);
+        store_symbol<W>(inverse, i, pivots[i] != none ? load_symbol<W>(row, pivots[i]) : 0);
     if (lane == 0) {
         s.wanted[g * s.n + source] = 1;
         atomicAdd(&s.records[g].determined, 1u);
@@ -282,8 +279,7 @@ gfk_status take_segments(gfk_rlnc_decoder_t d, const Packets &packets,
     const gfk_field &field = d->code->field;
     const TakeJob job = {.n = (uint32_t)d->code->n,
                          .spare = (uint32_t)d->shape.spare,
-                         .polynomial =
-                             (uint32_t)(field.polynomial & (((uint64_t)1 << field.w) - 1)),
+                         .polynomial = lower_polynomial(field.w, field.polynomial),
                          .tables = d->state.tables,
                          .used = d->state.used,
                          .pitch = d->shape.pitch,
@@ -366,7 +362,7 @@ gfk_status decode_group(gfk_rlnc_decoder_t d, size_t first, size_t count,
     RETURN_IF_ERROR(launch(w == 8    ? determine<8>
                            : w == 16 ? determine<16>
                                      : determine<32>,
-                           (count * n + warps - 1) / warps, threads, 0, stream, job));
+                           gfk_divide_up(count * n, warps), threads, 0, stream, job));
     if (decoded != nullptr)
         RETURN_IF_ERROR(status_of(cudaMemcpyAsync(decoded + first * n, wanted, count * n,
                                                   cudaMemcpyDeviceToDevice, stream)));
@@ -424,7 +420,7 @@ gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d, gfk_stream_t stream) {
         cudaMemsetAsync(state.pivots, 0xff, all * d->shape.rows * sizeof *state.pivots, stream)));
     RETURN_IF_ERROR(
         status_of(cudaMemsetAsync(state.counters.start, 0, state.counters.bytes, stream)));
-    return launch(rlnc::clear, (all + rlnc::threads - 1) / rlnc::threads, rlnc::threads, 0, stream,
+    return launch(rlnc::clear, gfk_divide_up(all, rlnc::threads), rlnc::threads, 0, stream,
                   state.records, all);
 }
 
@@ -454,7 +450,7 @@ gfk_status gfk_rlnc_add_on_device(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *
                                .pitch = shape.pitch};
     RETURN_IF_ERROR(rlnc::upload(d, stream));
     if (refused != 0 && packets->outcomes != nullptr)
-        RETURN_IF_ERROR(launch(rlnc::refuse, (refused + 127) / 128, 128, 0, stream,
+        RETURN_IF_ERROR(launch(rlnc::refuse, gfk_divide_up(refused, 128), 128, 0, stream,
                                lists.arrivals + accepted, refused, packets->outcomes));
     if (accepted == 0)
         return GFK_STATUS_SUCCESS;
@@ -466,7 +462,7 @@ gfk_status gfk_rlnc_add_on_device(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *
     }
     RETURN_IF_ERROR(rlnc::take_segments(d, job, lists.segments, packets->outcomes, stream));
     const size_t parts = job.bytes / rlnc::part_bytes + 1;
-    return launch(rlnc::move, (accepted * parts + rlnc::warps - 1) / rlnc::warps, rlnc::threads, 0,
+    return launch(rlnc::move, gfk_divide_up(accepted * parts, rlnc::warps), rlnc::threads, 0,
                   stream, job, (unsigned)parts);
 }
 

@@ -30,7 +30,7 @@ gfk_status launch_take(const TakeJob &job, size_t segments, gfk_stream_t stream)
     static_assert(matrix::shared_bytes<K>(K::warps) + sizeof(Round<K>) <= (size_t)K::info.shared_kib
                                                                               << 10,
                   "");
-    const unsigned warps = (job.n + K::T::warp_rows - 1) / K::T::warp_rows;
+    const unsigned warps = (unsigned)gfk_divide_up(job.n, K::T::warp_rows);
     const gfk_status status = allow_shared(take<K>, matrix::shared_bytes<K>(K::warps));
     return status == GFK_STATUS_SUCCESS
                ? launch(take<K>, segments, 32 * warps, matrix::shared_bytes<K>(warps), stream, job)

@@ -42,7 +42,7 @@ struct Round {
 /* A warp reduces one packet, and writes the reduced vector to `line` in shared memory. */
 template <class K>
 __device__ inline unsigned reduce(const TakeJob &job, const uint8_t *vector, const uint8_t *table,
-                                  uint32_t rank, const matrix::Place<typename K::T> &place,
+                                  uint32_t rank, const matrix::LanePlace<typename K::T> &place,
                                   const uint32_t (&unused)[K::T::spread], uint32_t columns,
                                   uint32_t line) {
     using T = typename K::T;
@@ -50,7 +50,7 @@ __device__ inline unsigned reduce(const TakeJob &job, const uint8_t *vector, con
     uint32_t x[T::spread], any = 0;
 #pragma unroll
     for (int e = 0; e < T::spread; e++) {
-        x[e] = matrix::load_word(vector, 4 * (place.row_word + e), row_bytes);
+        x[e] = matrix::load_row_word(vector, 4 * (place.row_word + e), row_bytes);
         any |= x[e];
     }
     if (!__any_sync(0xffffffff, any))
@@ -156,7 +156,7 @@ struct Taker {
     using T = typename K::T;
     const TakeJob &job;
     Round<K> &round;
-    const matrix::Place<T> &place;
+    const matrix::LanePlace<T> &place;
     unsigned n, thread, warp, warps;
     unsigned first_row; /* the lane's first row */
     uint32_t tables;    /* in shared memory; reduced vectors, and then the tables of steps */
@@ -196,13 +196,13 @@ struct Taker {
             const unsigned row = first_row + k * T::subrows;
             const uint32_t from = row < n ? round.of_slot[row] : (uint32_t)no_pivot;
 #pragma unroll
-            for (int v = 0; v < T::vector; v++)
+            for (int v = 0; v < T::lane_words; v++)
                 state.m[k][v] = 0;
             if (from != no_pivot)
                 load_shared(tables + from * T::row_bytes + 4 * place.first_word, state.m[k]);
             else if (row < n && load_shared_symbol<16>(columns + 2 * row) != no_pivot)
 #pragma unroll
-                for (int v = 0; v < T::vector; v++)
+                for (int v = 0; v < T::lane_words; v++)
                     if (const uint32_t *const p = word(row, v))
                         state.m[k][v] = *p;
         }
@@ -232,7 +232,7 @@ struct Taker {
             const unsigned row = first_row + k * T::subrows;
             if (row < n && load_shared_symbol<16>(columns + 2 * row) != no_pivot)
 #pragma unroll
-                for (int v = 0; v < T::vector; v++)
+                for (int v = 0; v < T::lane_words; v++)
                     if (uint32_t *const p = word(row, v))
                         *p = state.m[k][v];
         }
@@ -255,10 +255,10 @@ __device__ void take_packets(const TakeJob &job, Round<K> &round, uint8_t *memor
     using T = typename K::T;
     const unsigned n = job.n, warp = threadIdx.x / 32, warps = blockDim.x / 32, t = threadIdx.x;
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(memory);
-    const uint32_t tables = (shared + T::align - 1) / T::align * T::align;
+    const uint32_t tables = round_up<T::align>(shared);
     const uint32_t columns = tables + matrix::matrix_bytes<K>(warps);
     const matrix::Layout layout = {T::words, 1};
-    const matrix::Place<T> place(t % 32, layout);
+    const matrix::LanePlace<T> place(t % 32, layout);
     matrix::Exchange<T> state(job.polynomial, place, n);
     const matrix::WarpInverse<T::w> inverse(job.inverter, job.polynomial);
     const Taker<K> taker = {.job = job,

@@ -55,7 +55,7 @@ extern "C" gfk_status gfk_rlnc_vectors_run(const gfk_rlnc_vectors_job *job, gfk_
     using namespace gfk;
     using namespace gfk::rlnc;
     if (job->rule.kind == GFK_RLNC_RFC8681)
-        return launch(write_rfc8681, (job->count + 31) / 32, 32, 0, stream, *job);
+        return launch(write_rfc8681, gfk_divide_up(job->count, 32), 32, 0, stream, *job);
     unsigned shift = 0;
     while (1u << shift < gfk_rlnc_blocks(&job->rule) && 1u << shift < threads)
         shift++;
@@ -63,5 +63,5 @@ extern "C" gfk_status gfk_rlnc_vectors_run(const gfk_rlnc_vectors_job *job, gfk_
                         : job->rule.w == 16 ? write_philox<16>
                                             : write_philox<32>;
     const uint64_t vectors = threads >> shift;
-    return launch(kernel, (job->count + vectors - 1) / vectors, threads, 0, stream, *job, shift);
+    return launch(kernel, gfk_divide_up(job->count, vectors), threads, 0, stream, *job, shift);
 }

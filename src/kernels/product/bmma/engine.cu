@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The BMMA engines: from a product to a plan, made at create, and from a call to one of the plan's
- * kernels. A product's tables are the matrix operands of the plan's kernels, one behind the other, and
- * the coefficients. */
+ * kernels. A product's tables are the matrix operands of the plan's kernels, one after the other,
+ * and then the coefficients. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +35,8 @@ bool covers(const Entry &a, const Entry &b) {
     return (a.info->labels & ~b.info->labels & limits) == 0 && a.from <= b.from;
 }
 
-/* Adds a kernel, unless the entries before take all its runs. Kernels whose matrix operands look the
- * same share one. Operands begin at a multiple of 16 bytes. */
+/* Adds a kernel, unless the entries before take all its runs. Kernels whose matrix operands look
+ * the same share one. Operands begin at a multiple of 16 bytes. */
 void add(Plan &plan, const gfk_product_info &product, Entry entry) {
     entry.table = plan.words;
     for (unsigned i = 0; i < plan.count; i++)
@@ -55,8 +55,8 @@ void add(Plan &plan, const gfk_product_info &product, Entry entry) {
     plan.entries[plan.count++] = entry;
 }
 
-/* The plan of a product on a device of compute capability cc. named: the only kernel; NULL: of all that take
- * the shape. */
+/* The plan of a product on a device of compute capability cc. named: the only kernel; NULL: of all
+ * that take the shape. */
 Plan make_plan(const gfk_product_info &product, const gfk_compiled_kernel_info *named,
                int processors, int cc) {
     constexpr uint64_t is_long = 400; /* vectors of a region for each multiprocessor */
@@ -77,7 +77,7 @@ Plan make_plan(const gfk_product_info &product, const gfk_compiled_kernel_info *
     return plan;
 }
 
-/* 2^31 is where the kernels' counters of rows, columns and panels end. */
+/* The kernels' counters of rows, columns and panels end at 2^31. */
 gfk_status accepts(gfk_product_info *info, const char **reason) {
     info->table_bytes = 0;
     *reason = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a warp does with fragments of mma.sync. fragment.h says who holds what. */
+/* The functions of a warp on fragments of mma.sync. fragment.h says which lane holds what. */
 #pragma once
 
 #include <string.h>
@@ -69,7 +69,7 @@ __device__ inline void load_pair(const uint32_t *panel, int pair, unsigned lane,
     }
 }
 
-/* What a lane has of a panel becomes words of regions. */
+/* Exchanges bytes among lanes, so that each lane has words of an output. */
 template <class T>
 __device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane) {
     if constexpr (T::w == 32) {

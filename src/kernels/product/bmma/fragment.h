@@ -3,8 +3,8 @@
  *
  * A row of the data operand is one symbol position, its K bits are the input symbols there. A
  * column of the matrix operand is one bit of one output; the parity of the count is that bit. A
- * warp takes a tile of eight vectors; vectors and inputs are dealt out so that every lane loads, and
- * stores, 16 contiguous bytes:
+ * warp takes a tile of eight vectors; vectors and inputs are dealt out so that every lane loads,
+ * and stores, 16 contiguous bytes:
  *
  * - lane 4g + q supplies 32 K bits to the rows g and g + 8 and receives columns 2q and 2q + 1 of
  *   both (PTX ISA, "Matrix Fragments for mma.m16n8k128 / k256").
@@ -17,7 +17,7 @@
  *   output l. w = 32: a panel is one output, lane q receives byte q of every symbol, and a 4 x 4
  *   byte transposition among four lanes makes words of it, so no column is spent on padding.
  *
- * The functions here are what a lane does between loads, MMAs and stores. The host test runs them
+ * The functions here are a lane's work between loads, MMAs and stores. The host test runs them
  * against an emulated MMA. */
 #ifndef GFK_KERNELS_BMMA_FRAGMENT_H
 #define GFK_KERNELS_BMMA_FRAGMENT_H
@@ -30,7 +30,7 @@
 namespace gfk {
 namespace bmma {
 
-/* PRMT without its sign mode. */
+/* Returns PRMT without its sign mode. */
 GFK_BOTH uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
 #ifdef __CUDA_ARCH__
     return __byte_perm(a, b, selector);
@@ -58,7 +58,7 @@ GFK_BOTH uint32_t join_counts(uint32_t low, uint32_t high, float factor = 1 << B
 #endif
 }
 
-/* The bytes first, second, and the lower two of `rest`. Counts below 256. */
+/* Returns the bytes first, second, and the lower two of `rest`, for counts below 256. */
 GFK_BOTH uint32_t join_bytes(uint32_t first, uint32_t second, uint32_t rest) {
 #ifdef __CUDA_ARCH__
     uint32_t bytes;
@@ -71,8 +71,8 @@ GFK_BOTH uint32_t join_bytes(uint32_t first, uint32_t second, uint32_t rest) {
 #endif
 }
 
-/* Bits of `low` where the mask has ones, of `high` elsewhere. The compiler would clear bits that do
- * not matter, by another instruction. */
+/* Returns bits of `low` where the mask has ones, of `high` elsewhere. The compiler would clear bits
+ * that do not matter, by another instruction. */
 GFK_BOTH uint32_t select_bits(uint32_t low, uint32_t high, uint32_t mask) {
 #ifdef __CUDA_ARCH__
     uint32_t bits;
@@ -83,7 +83,7 @@ GFK_BOTH uint32_t select_bits(uint32_t low, uint32_t high, uint32_t mask) {
 #endif
 }
 
-/* Slots is how many inputs a lane has in one pass. */
+/* Slots: the inputs that a lane has in one pass. */
 template <int W, int Slots>
 struct Layout {
     static_assert(W == 8 || W == 16 || W == 32, "");
@@ -93,7 +93,7 @@ struct Layout {
     static constexpr int lane_words = 4;
     static constexpr int symbols = 128 / W;    /* of a vector */
     static constexpr int in_register = 32 / W; /* slots that a register holds */
-    static constexpr int steps = (Slots + in_register - 1) / in_register;
+    static constexpr int steps = divide_up<in_register>(Slots);
     static constexpr int outputs = W == 32 ? 1 : lanes;    /* of a panel */
     static constexpr int pairs = 4;                        /* rounds, a bit pair each */
     static constexpr int words = W == 32 ? 1 : lane_words; /* of a lane and panel */
@@ -113,15 +113,15 @@ struct Layout {
                r % load_registers;
     }
 
-    /* What column `column` of the fragment means: an output of the panel, and a bit of it. */
+    /* The output of the panel that column `column` of the fragment belongs to, and its bit. */
     GFK_BOTH static constexpr int column_output(int column) { return W == 32 ? 0 : column / 2; }
     GFK_BOTH static constexpr int column_bit(int pair, int fragment, int column) {
         return column % 2 + 2 * pair + (W == 32 ? 8 * (column / 2) : 8 * fragment);
     }
 };
 
-/* From the words of a lane's vectors, x[slot][word], to the data operand, a[symbol][step]. What a
- * register's missing slots hold does not matter: the matrix operand is zero there. */
+/* Arranges the words of a lane's vectors, x[slot][word], as the data operand, a[symbol][step]. The
+ * missing slots of a register may hold any bits: the matrix operand is zero there. */
 template <class T>
 GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::lane_words],
                       uint32_t (&a)[T::symbols][T::steps]) {
@@ -176,8 +176,8 @@ GFK_BOTH constexpr int fragment_of(int chain) {
     return T::fragments == 2 ? chain : 0;
 }
 
-/* The counts of one bit of a word's four bytes become bits of the word: bit `bit` of every byte is a
- * parity. */
+/* The counts of one bit of a word's four bytes become bits of the word: bit `bit` of every byte is
+ * a parity. */
 GFK_BOTH uint32_t pack(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, int bit) {
     return permute((c1 << 16) + c0, (c3 << 16) + c2, 0x6420) << bit;
 }

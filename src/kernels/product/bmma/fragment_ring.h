@@ -3,16 +3,16 @@
  * popcount), whose lanes hold what they hold for mma.sync (fragment.h); w = 8 and 16:
  *
  * - A lane holds the rows of its whole vector in registers, and takes the outputs panel by panel. A
- *   panel is computed in four turns of 32 counts a lane. A turn is one word, whose symbols are the rows,
- *   and a symbol's bits are the columns.
+ *   panel is computed in four turns of 32 counts a lane. A turn is one word, whose symbols are the
+ *   rows, and a symbol's bits are the columns.
  * - An odd number of registers fills half of an instruction's depth. Then the rows of two symbols
- *   share the data operand of one instruction, and the matrix operand is zero beside one of them.
- *   At w = 8 up to 16 inputs, one instruction of 64 columns has both, that is, all of a turn;
- *   otherwise w = 8 takes two chains of 32 columns, for two symbols each.
+ *   share the data operand of one instruction, and the matrix operand is zero for one of the two
+ *   symbols. At w = 8 up to 16 inputs, one instruction of 64 columns has both, that is, all of a
+ *   turn; otherwise w = 8 takes two chains of 32 columns, for two symbols each.
  * - The matrix operand is in shared memory, as core matrices: fragment_wgmma_w8.h.
  * - The order of a lane's columns is free: it is the order in which counts are packed.
  *
- * The functions here are what a lane does between loads, MMAs and stores. The host test runs them
+ * The functions here are a lane's work between loads, MMAs and stores. The host test runs them
  * against an emulated MMA. */
 #ifndef GFK_KERNELS_BMMA_FRAGMENT_RING_H
 #define GFK_KERNELS_BMMA_FRAGMENT_RING_H
@@ -30,51 +30,57 @@ struct RingLayout {
     static constexpr int w = W, lanes = 4, slots = Slots;
     static constexpr int inputs = lanes * Slots, outputs = lanes; /* of a panel */
     static constexpr int in_register = 32 / W;                    /* slots that a register holds */
-    static constexpr int steps = (slots + in_register - 1) / in_register; /* registers of a row */
+    static constexpr int steps = divide_up<in_register>(slots);   /* registers of a row */
     static constexpr int lane_words = 4, turns = 4;
     static constexpr int symbols = 128 / W;             /* rows of a lane */
     static constexpr unsigned warp_bytes = 32 * 16 / 4; /* of a region */
 
     /* The rows of two symbols take the lower and the upper half of an instruction's depth, if they
      * fit. w = 8: then one instruction computes all symbols of a word. */
-    static constexpr bool odd = steps % 2, joined = W == 8 && steps == 1;
-    static constexpr int chains = W == 8 && !joined ? 2 : 1;
+    static constexpr bool odd_steps = steps % 2, whole_turn = W == 8 && steps == 1;
+    static constexpr int chains = W == 8 && !whole_turn ? 2 : 1;
     static constexpr int counts = 32; /* of a lane and turn */
     static constexpr int columns = 2 * counts / chains, accumulators = counts / chains;
 
     /* The matrix operand of a panel: [eight columns][register]. The last one of an odd number of
      * registers has zeros on both sides. */
-    static constexpr int pairs = W / 2, fragments = joined ? 2 : 1;
-    static constexpr int table_registers = joined ? 2 : odd ? steps + 2 : steps;
+    static constexpr int pairs = W / 2, fragments = whole_turn ? 2 : 1;
+    static constexpr int table_registers = whole_turn ? 2 : odd_steps ? steps + 2 : steps;
     static constexpr int panel_registers = pairs * fragments * table_registers;
     GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {
-        return (size_t)(joined                  ? (pairs * r + pair) * 2 + r
-                        : odd && r == steps - 1 ? pair * table_registers + steps
-                                                : pair * table_registers + r) *
+        return (size_t)(whole_turn                    ? (pairs * r + pair) * 2 + r
+                        : odd_steps && r == steps - 1 ? pair * table_registers + steps
+                                                      : pair * table_registers + r) *
                    32 +
                (size_t)lane;
     }
     static constexpr unsigned k_stride = 128, column_stride = k_stride * table_registers;
     static constexpr unsigned panel_bytes = panel_registers * 128;
 
-    /* The instructions of a chain. Register i of the data operand of instruction n is a[row][step]; the
-     * columns begin at `offset`. */
+    /* The instructions of a chain. Register i of the data operand of instruction n is a[row][step];
+     * the columns begin at `offset`. */
     static constexpr int instructions = (steps + 1) / 2;
     GFK_BOTH static constexpr int first_row(int turn, int chain) {
         return W == 8 ? 4 * turn + 2 * chain : 2 * turn;
     }
-    GFK_BOTH static constexpr bool halves(int n) { return odd && n == instructions - 1; }
+    GFK_BOTH static constexpr bool shares_depth(int n) {
+        return odd_steps && n == instructions - 1;
+    }
     GFK_BOTH static constexpr int row(int turn, int chain, int n, int i) {
         const int first = first_row(turn, chain);
-        return i % 2 + (!halves(n) ? first : i < 2 ? first & ~2 : first | 2);
+        return i % 2 + (!shares_depth(n) ? first : i < 2 ? first & ~2 : first | 2);
     }
-    GFK_BOTH static constexpr int step(int n, int i) { return 2 * n + (halves(n) ? 0 : i / 2); }
+    GFK_BOTH static constexpr int step(int n, int i) {
+        return 2 * n + (shares_depth(n) ? 0 : i / 2);
+    }
     GFK_BOTH static constexpr unsigned offset(int turn, int chain, int n) {
-        const int r = joined || !halves(n) ? 2 * n : first_row(turn, chain) & 2 ? steps - 1 : steps;
+        const int r = whole_turn || !shares_depth(n) ? 2 * n
+                      : first_row(turn, chain) & 2   ? steps - 1
+                                                     : steps;
         return r * k_stride;
     }
 
-    /* What a column means: an output of the panel, and a bit of its symbols. */
+    /* The output of the panel that a column belongs to, and the bit of its symbols. */
     GFK_BOTH static constexpr int column_output(int column) { return column / 2; }
     GFK_BOTH static constexpr int column_bit(int pair, int, int column) {
         return W == 16 ? pair + 8 * (column % 2) : 2 * pair + column % 2;
@@ -89,7 +95,8 @@ struct RingLayout {
                                    : most_count < 1024 ? 10
                                                        : 11;
     static_assert(most_count < 2048, "");
-    /* Is it faster to pack the counts of a light matrix as bytes? Beyond 512 bits, half are too many. */
+    /* Is it faster to pack the counts of a light matrix as bytes? Beyond 512 bits, half are too
+     * many. */
     static constexpr bool gains_if_light = !Light && most_count > 255 && most_count <= 512;
     using LightLayout = RingLayout<W, Slots, true>;
     static constexpr bool one_by_one = chains == 2 && spacing == 8; /* chains: pack_second */
@@ -103,15 +110,16 @@ struct RingLayout {
         return n < full * most ? n % most : (n - full * most) % (most - 1);
     }
     GFK_BOTH static constexpr int bit(int n) { return packed_word(n) + spacing * place(n); }
-    /* Where the count of a bit of a word is among a turn's accumulators, chain by chain, in row g. */
+    /* The number, among a turn's accumulators of row g, chain by chain, of the count of a bit of a
+     * word. */
     GFK_BOTH static constexpr int accumulator(int bit) {
         return W == 16 ? 4 * (bit % 8) + bit / 8
                        : counts / 2 * (bit / 16) + bit / 8 % 2 * 2 + bit % 8 / 2 * 4 + bit % 2;
     }
 };
 
-/* Four words of packed counts, of the bits 0 to 3 of every byte: their parities in the lower half of
- * each byte; the others do not matter. */
+/* Four words of packed counts, of the bits 0 to 3 of every byte: their parities in the lower half
+ * of each byte; the others do not matter. */
 GFK_BOTH uint32_t merge_four(const uint32_t *v) {
     return select_bits(select_bits(v[0], v[1] << 1, 0x01010101),
                        select_bits(v[2], v[3] << 1, 0x01010101) << 2, 0x03030303);
@@ -127,11 +135,12 @@ GFK_BOTH constexpr Factors factors() {
     return {1 << Spacing, 1u << 2 * Spacing};
 }
 
-/* N counts, `Spacing` bits apart. Four counts below 256 take an instruction of each pipe. */
+/* Packs N counts, `Spacing` bits apart. Four counts below 256 take an instruction of each pipe. */
 template <int Spacing, int N>
 GFK_BOTH uint32_t pack_counts(const uint32_t (&c)[N], Factors by) {
     static_assert(N <= 4, "");
-    static_assert(N > 1 || Spacing > 9, "Ring::over: no count may stay without a factor");
+    static_assert(N > 1 || Spacing > 9,
+                  "Ring::reuse_accumulators: no count may stay without a factor");
     if constexpr (N == 1)
         return c[0];
     else if constexpr (N == 2)
@@ -163,7 +172,7 @@ struct Packed {
             count += has(n);
         return count;
     }
-    /* Where their parities are in the word of `merge`. */
+    /* The bits of `merge` that are parities of these counts. */
     GFK_BOTH static constexpr uint32_t bits() {
         uint32_t mask = 0;
         for (int n = 0; n < T::counts; n++)
@@ -172,8 +181,8 @@ struct Packed {
         return mask;
     }
 
-    /* Their parities in one word, shifted to the right by First; its other bits do not matter. c: a turn's
-     * counts. */
+    /* Their parities in one word, shifted to the right by First; its other bits do not matter. c: a
+     * turn's counts. */
     GFK_BOTH static uint32_t merge(const uint32_t (&c)[T::counts], Factors by) {
         if constexpr (Last - First == 1) {
             uint32_t x[count()];
@@ -191,7 +200,7 @@ struct Packed {
     }
 };
 
-/* The word of an output's vector that the counts of a turn tell, c[chain][accumulator]. */
+/* Returns the word of an output's vector from the counts of a turn, c[chain][accumulator]. */
 template <class T>
 GFK_BOTH uint32_t parities_of(const uint32_t (&c)[T::chains][T::accumulators],
                               Factors by = factors<T::spacing>()) {
@@ -211,7 +220,7 @@ GFK_BOTH void pack_second(const uint32_t (&c)[16], uint32_t (&packed)[8],
         packed[bit] =
             join_counts<8>(c[bit / 2 * 4 + bit % 2], c[bit / 2 * 4 + bit % 2 + 2], by.one);
 }
-/* The word, from the counts of chain 0 and what chain 1 left. */
+/* Returns the word, from the counts of chain 0 and the packed counts of chain 1. */
 GFK_BOTH uint32_t join_first(const uint32_t (&c)[16], const uint32_t (&packed)[8]) {
     uint32_t v[8];
     GFK_UNROLL

@@ -4,11 +4,11 @@
  *
  * The fragments are those of mma.m16n8k256, so lanes hold what they hold there: warp w of the four
  * has 16 of the 64 rows, a lane receives columns 2q and 2q + 1 of every eight, and four eights make
- * a panel of four outputs. What differs:
+ * a panel of four outputs. The differences:
  *
  * - The matrix operand is in shared memory, as core matrices: 8 columns of 16 bytes, one after the
  *   other. Word 4 * column + q of one is what lane 4 * column + q would hold for mma.sync: the
- *   table is the same, but for registers that are not put together for vector loads.
+ *   table has the same words, one register after the other, because there are no vector loads.
  * - One instruction takes several panels; some panels of the last one may be without outputs.
  * - Lanes of a warp that share a vector have 4, 8 or 16 bytes of every input, as many inputs leave
  *   room for in registers. */
@@ -20,8 +20,9 @@
 namespace gfk {
 namespace bmma {
 
-/* Steps: of 256 bits, 32 inputs each. Words: of a lane and input. Panels: of an instruction. Light: no
- * column of the matrix has more than 255 ones, so counts fit bytes. */
+/* Steps: those of 256 bits, which are 32 inputs. Words: those that a lane has of an input. Panels:
+ * those of an instruction. Light: no column of the matrix has more than 255 ones, so counts fit
+ * bytes. */
 template <int Steps, int Words, int Panels = 2, bool Light = false>
 struct WgmmaLayoutW8 : Layout<8, 8 * Steps> {
     using Base = Layout<8, 8 * Steps>;
@@ -59,7 +60,8 @@ GFK_BOTH constexpr uint64_t descriptor(uint32_t address) {
 }
 
 /* The counts of the eight bits of a panel's output, of row g in the lower and of row g + 8 in the
- * upper half; where counts fit bytes, both in the lower half. c: the accumulators of an instruction. */
+ * upper half; where counts fit bytes, both in the lower half. c: the accumulators of an
+ * instruction. */
 template <class T>
 GFK_BOTH void join_rows(const uint32_t (&c)[T::accumulators], int panel, uint32_t (&joined)[8]) {
     GFK_UNROLL
@@ -69,8 +71,8 @@ GFK_BOTH void join_rows(const uint32_t (&c)[T::accumulators], int panel, uint32_
     }
 }
 
-/* The word of a panel's output, from the counts of its first two symbols and the joined counts of its
- * last two. */
+/* The word of a panel's output, from the counts of its first two symbols and the joined counts of
+ * its last two. */
 template <class T>
 GFK_BOTH uint32_t parities(const uint32_t (&c)[T::accumulators], int panel,
                            const uint32_t (&joined)[8]) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host knows of a compiled BMMA kernel: what the symbol of a row of shapes.def points to. */
+/* A compiled BMMA kernel on the host. The symbol of a row of shapes.def points to a Kernel. */
 #pragma once
 
 #include "kernels/product/extent.cuh"
@@ -17,8 +17,7 @@ struct Run {
 };
 
 struct Kernel {
-    bool
-        long_regions; /* does it need regions of some length, to be faster than the streamed kernels? */
+    bool long_regions; /* Is the kernel faster than the streamed ones only for long regions? */
     /* The matrix operand of a product, in 32-bit words. */
     size_t (*words)(size_t rows, size_t cols);
     void (*build)(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
@@ -26,14 +25,14 @@ struct Kernel {
     gfk_status (*prepare)(); /* at create, on the product's device; NULL: nothing */
     /* NOT_SUPPORTED, with nothing launched, if the kernel does not take these regions. */
     gfk_status (*run)(const Run &run);
-    /* A faster one, whose matrix operand is not larger, for matrices of which no column has more than
-     * its most_ones; NULL: none. */
+    /* A faster one, whose matrix operand is not larger, for matrices of which no column has more
+     * than its most_ones; NULL: none. */
     const Kernel *light;
     unsigned most_ones = 0;
 };
 
-/* Each file with kernels defines kernel_of for the policies that it compiles, and by CUDA_ROW or WGMMA_ROW the
- * symbols of their rows. */
+/* Each file with kernels defines kernel_of for the policies that it compiles, and by CUDA_ROW or
+ * WGMMA_ROW the symbols of their rows. */
 template <class K>
 constexpr Kernel kernel_of();
 template <class K>

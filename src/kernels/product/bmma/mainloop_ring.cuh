@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernel on warpgroup MMAs for up to 40 inputs; fragment_ring.h says which lane holds what.
  *
- * One persistent block runs on each multiprocessor, with the matrix operand in shared memory. A warp
- * copies data: a tile of every input, into stages that the warpgroups have released. So copies are
- * always in flight, whatever the warpgroups do, and take none of the warpgroups' registers. The
- * copying warp has a warpgroup of its own, because a warpgroup alone can pass registers on. */
+ * One persistent block runs on each multiprocessor, with the matrix operand in shared memory. The
+ * producer, one warp, copies a tile of every input into stages that the consumers, the other
+ * warpgroups, have released. So copies are always in flight, whatever the consumers do, and take
+ * none of the consumers' registers. The producer has a warpgroup of its own, because only whole
+ * warpgroups can give registers to others. */
 #pragma once
 
 #include "kernels/common/copy_async.cuh"
@@ -21,8 +22,8 @@ struct Stages {
     Factors factors[4]; /* of the turns of a panel: all equal */
 };
 
-/* The lane's rows: its vectors of the inputs, of which slot 0 is at `at`. Returns what depends on every
- * load. */
+/* Loads the lane's rows: its vectors of the inputs, of which slot 0 is at `at`. Returns a value
+ * that depends on every load. */
 template <class T>
 __device__ inline uint32_t load_rows(uint32_t at, uint32_t slot_bytes,
                                      uint32_t (&a)[T::symbols][T::steps]) {
@@ -40,9 +41,9 @@ __device__ inline uint32_t load_rows(uint32_t at, uint32_t slot_bytes,
     return loaded;
 }
 
-/* The counts of turn Turn, of the chains from First on. b describes the panel's columns. Over: c holds
- * older counts, which are not added, because `zero` is 0. */
-template <class T, int Turn, int First, bool Over, int Chains>
+/* The counts of turn Turn, of the chains from First on. b describes the panel's columns. Reuse: c
+ * holds older counts, which are not added, because `zero` is 0. */
+template <class T, int Turn, int First, bool Reuse, int Chains>
 __device__ inline void count(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
                              uint32_t (&c)[Chains][T::accumulators], uint32_t zero) {
     wgmma::arrive();
@@ -57,7 +58,7 @@ __device__ inline void count(const uint32_t (&a)[T::symbols][T::steps], uint64_t
             const uint64_t columns = b + T::offset(Turn, First + chain, n) / 16;
             if (n != 0)
                 wgmma::multiply_add(c[chain], x[0], x[1], x[2], x[3], columns);
-            else if constexpr (Over)
+            else if constexpr (Reuse)
                 wgmma::multiply_add(c[chain], x[0], x[1], x[2], x[3], columns, zero);
             else
                 wgmma::multiply_into(c[chain], x[0], x[1], x[2], x[3], columns);
@@ -76,37 +77,39 @@ struct Counts {
 };
 
 /* The turns from Turn on of a panel, whose vectors are y. ptxas would start the next products while
- * counts of the last ones wait for their parities, and has no registers for both. K::over: all products
- * write the same registers, so they begin when the last counts are packed, and the words are put
- * together meanwhile. Else the products depend on the last parities. */
+ * counts of the last ones wait for their parities, and has no registers for both.
+ * K::reuse_accumulators: all products write the same registers, so they begin when the last counts
+ * are packed, and the words are put together meanwhile. Else the products depend on the last
+ * parities. */
 template <class K, int Turn = 0, class T = typename K::T>
 __device__ inline void multiply_panel(uint32_t (&a)[T::symbols][T::steps], uint64_t b,
                                       const Stages &ring, Counts<T> &counts,
                                       uint32_t (&y)[T::lane_words]) {
     auto &c = counts.c;
-    if constexpr (Turn > 0 && !K::over)
+    if constexpr (Turn > 0 && !K::reuse_accumulators)
         a[T::first_row(Turn, 0)][0] ^= y[Turn - 1] & ring.zero;
     if constexpr (T::one_by_one) {
         uint32_t packed[8];
-        count<T, Turn, 1, K::over>(a, b, c, ring.zero);
+        count<T, Turn, 1, K::reuse_accumulators>(a, b, c, ring.zero);
         pack_second(c[0], packed, ring.factors[Turn]);
         wgmma::expect(packed);
-        count<T, Turn, 0, K::over>(a, b, c, ring.zero);
+        count<T, Turn, 0, K::reuse_accumulators>(a, b, c, ring.zero);
         y[Turn] = join_first(c[0], packed);
     } else {
-        count<T, Turn, 0, K::over>(a, b, c, ring.zero);
-        if constexpr (K::over)
+        count<T, Turn, 0, K::reuse_accumulators>(a, b, c, ring.zero);
+        if constexpr (K::reuse_accumulators)
             y[Turn] = parities_of<T>(c, ring.factors[Turn]);
         else
             y[Turn] = parities_of<T>(c);
     }
-    if constexpr (K::over)
+    if constexpr (K::reuse_accumulators)
         wgmma::expect(y[Turn]);
     if constexpr (Turn < T::turns - 1)
         multiply_panel<K, Turn + 1>(a, b, ring, counts, y);
 }
 
-/* The lane's rows of the next tile, which begin at `from` of a stage. Releases the stage. */
+/* Loads the lane's rows of the next tile, which begin at `from` of a stage, and releases the
+ * stage. */
 template <class K, class T = typename K::T>
 __device__ inline void take_rows(const Stages &ring, const bulk::RingBarriers barriers,
                                  unsigned lane, uint32_t from, bulk::RingPosition &position,
@@ -115,8 +118,8 @@ __device__ inline void take_rows(const Stages &ring, const bulk::RingBarriers ba
     /* A missing input may hold any bytes: its columns are zero. */
     const uint32_t loaded = load_rows<T>(from + position.stage * ring.stage_bytes,
                                          T::lanes * (K::tile_bytes + K::tile_gap), a);
-    /* An arrival does not wait for loads that are on their way, so its address depends on them. A fence
-     * would wait for the stores of the last tile, too. */
+    /* An arrival does not wait for loads that are on their way, so its address depends on them. A
+     * fence would wait for the stores of the last tile, too. */
     __syncwarp();
     if (lane == 0)
         bulk::arrive(barriers.released(position.stage) | (loaded & ring.zero));
@@ -135,11 +138,11 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const Stages ring,
     uint64_t at = 16 * job.first + (uint64_t)blockIdx.x * K::tile_bytes;
     extern __shared__ __align__(128) uint4 table[];
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(table);
-    /* Stages at a multiple of 32 bytes: otherwise copies to them are 10 % slower. */
+    /* Stages begin at a multiple of 32 bytes: otherwise copies to them are 10 % slower. */
     const uint32_t stages = shared + ring.table_bytes;
     const bulk::RingBarriers barriers = {stages + (ring.stages - 1) * ring.stage_bytes +
                                          T::inputs * (K::tile_bytes + K::tile_gap)};
-    const uint32_t table_there = barriers.filled(ring.stages); /* a barrier behind the ring's */
+    const uint32_t table_there = barriers.filled(ring.stages); /* after the ring's barriers */
     if (K::reads && job.epilogue.unwanted())
         return;
     if (threadIdx.x == 32 * K::warps && at < end) {
@@ -167,17 +170,18 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const Stages ring,
             bulk::arrive_with(filled, bytes * job.cols);
 #pragma unroll 1
             for (unsigned i = 0; i < job.cols; i++)
-                bulk::copy(to + i * (K::tile_bytes + K::tile_gap), job.in[i] + at, bytes, filled);
+                bulk::copy(to + i * (K::tile_bytes + K::tile_gap), job.regions.in[i] + at, bytes,
+                           filled);
             if (K::reads && job.epilogue.reads())
 #pragma unroll 1
                 for (unsigned j = 0; j < job.rows; j++)
-                    bulk::prefetch(job.out[j] + at, bytes);
+                    bulk::prefetch(job.regions.out[j] + at, bytes);
         }
         return;
     }
 
     wgmma::take_registers<K::registers>();
-    /* Known in advance, so that no panel waits for parameters. */
+    /* Each lane knows this in advance, so that no panel waits for parameters. */
     const bool reads = K::reads && __shfl_sync(0xffffffff, job.epilogue.reads(), 0);
     uint64_t b = descriptor<T>(shared);
     uint32_t columns[1] = {(uint32_t)b}; /* otherwise each tile computes them again */
@@ -193,8 +197,8 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const Stages ring,
         uint32_t a[T::symbols][T::steps];
         take_rows<K>(ring, barriers, lane, from, position, a);
         const uint64_t vector = at + mine;
-        /* The loop over panels has few instructions besides the products' own: outputs are counted in
-         * bytes of job.out, and the lane's bound is not computed again. */
+        /* The loop over panels has few instructions besides the products' own: outputs are counted
+         * in bytes of job.regions.out, and the lane's bound is not computed again. */
         uint32_t bound[1] = {vector < end ? 8 * job.rows : 0};
         wgmma::expect(bound);
         uint32_t output = 8 * share, panel = (uint32_t)b, left = job.panels;
@@ -202,7 +206,8 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const Stages ring,
         do {
             uint32_t y[4];
             multiply_panel<K>(a, b >> 32 << 32 | panel, ring, counts, y);
-            uint8_t *const to = *(uint8_t *const *)((const char *)job.out + output) + vector;
+            uint8_t *const to =
+                *(uint8_t *const *)((const char *)job.regions.out + output) + vector;
             const bool wanted = output < bound[0];
             if (wanted && !reads)
                 job.epilogue.store<true, false>(to, y, 0);

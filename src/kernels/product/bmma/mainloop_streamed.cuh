@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels on mma.sync: any shape. A warp keeps a pass of inputs in registers and goes through all
- * panels of outputs, whose matrix operands come through L1. Further passes add to the outputs. */
+/* The kernels on mma.sync: any shape. A warp keeps a pass of inputs in registers and goes through
+ * all panels of outputs, whose matrix operands come through L1. Further passes add to the
+ * outputs. */
 #pragma once
 
 #include <type_traits>
@@ -15,10 +16,10 @@ namespace bmma {
 template <class K>
 using StreamedJob = std::conditional_t<K::aligned, ManyJob, UnalignedJob>;
 
-/* The data operand of a warp's tiles and one pass. */
-template <class K, class J>
-__device__ inline void gather(const J &job, uint64_t at, uint64_t end, unsigned pass, unsigned lane,
-                              uint32_t (&a)[K::tiles][K::T::symbols][K::T::steps]) {
+/* Loads the data operand of a warp's tiles and one pass. */
+template <class K>
+__device__ inline void gather(const uint8_t *const *in, uint64_t at, uint64_t end, unsigned pass,
+                              unsigned lane, uint32_t (&a)[K::tiles][K::T::symbols][K::T::steps]) {
     using T = typename K::T;
 #pragma unroll
     for (int u = 0; u < K::tiles; u++) {
@@ -27,8 +28,8 @@ __device__ inline void gather(const J &job, uint64_t at, uint64_t end, unsigned 
         uint32_t x[T::slots][4];
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
-            load_vector<K::aligned, T::w == 32 ? Load::halves : Load::once>(
-                job.in[pass * T::inputs + s * T::lanes + lane % T::lanes] + vector, x[s]);
+            load_vector<K::aligned, T::w == 32 ? Load::pairs : Load::once>(
+                in[pass * T::inputs + s * T::lanes + lane % T::lanes] + vector, x[s]);
         arrange<T>(x, a[u]);
     }
 }
@@ -57,7 +58,7 @@ __device__ inline void add_panel(const uint32_t (&a)[K::tiles][K::T::symbols][K:
     }
 }
 
-/* Writes, or compares, what a panel has become. */
+/* Writes, or compares, the words of a panel. */
 template <class K, class J>
 __device__ inline void finish_panel(const J &job, uint64_t at, uint64_t end, unsigned panel,
                                     unsigned lane, const Epilogue &epilogue,
@@ -70,7 +71,7 @@ __device__ inline void finish_panel(const J &job, uint64_t at, uint64_t end, uns
         uint64_t vector = at + u * (16 * T::vectors) + lane / T::lanes * 16;
         if (output < job.rows && vector < end) {
             vector += T::w == 32 ? 4 * (lane % 4) : 0;
-            epilogue.store<K::aligned, true>(job.out[output] + vector, words[u],
+            epilogue.store<K::aligned, true>(job.regions.out[output] + vector, words[u],
                                              vector - job.phase);
         }
     }
@@ -87,7 +88,7 @@ __device__ inline void check_passes(const J &job, uint64_t at, uint64_t end, uns
             const uint32_t *panel =
                 job.matrix + pass * job.pass_words + j * (T::panel_registers * 32);
             uint32_t a[K::tiles][T::symbols][T::steps], b[2][T::pair_registers];
-            gather<K>(job, at, end, pass, lane, a);
+            gather<K>(job.regions.in, at, end, pass, lane, a);
             load_pair<T>(panel, 0, lane, b[0]);
             add_panel<K>(a, panel, panel, lane, b, words);
         }
@@ -117,7 +118,7 @@ __global__ __launch_bounds__(K::threads,
     }
     for (unsigned pass = 0; pass < job.passes; pass++) {
         uint32_t a[K::tiles][T::symbols][T::steps];
-        gather<K>(job, at, end, pass, lane, a);
+        gather<K>(job.regions.in, at, end, pass, lane, a);
         Epilogue epilogue = job.epilogue;
         epilogue.accumulate |= pass != 0;
         const uint32_t *panel = job.matrix + pass * job.pass_words;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of the BMMA engine of w = 8 on warpgroup MMAs. fragment_wgmma_w8.h says who holds
- * what.
+/* The kernel of the BMMA engine of w = 8 on warpgroup MMAs. fragment_wgmma_w8.h says which lane
+ * holds what.
  *
  * One persistent block per multiprocessor, with the matrix operand of all its outputs in shared
  * memory. A warpgroup keeps all inputs of its tile in registers and goes through the outputs, one
@@ -15,10 +15,9 @@
 namespace gfk {
 namespace bmma {
 
-/* Shared memory: the matrix operand, a tile of every warpgroup, the addresses of outputs.
- * In a tile the inputs of a lane that shares a vector are one behind the other, and those of the
- * next such lane begin 32 bytes further modulo 128: what lanes load at once lies in
- * different banks. */
+/* Shared memory: the matrix operand, a tile of every warpgroup, the addresses of outputs. In a tile
+ * the inputs of a lane that shares a vector follow each other, and those of the next such lane
+ * begin 32 bytes further modulo 128, so that lanes load from different banks at once. */
 template <class K>
 struct TileStage {
     using T = typename K::T;
@@ -33,25 +32,20 @@ struct TileStage {
     static constexpr size_t most_instructions() {
         const size_t fit =
             (most_shared - fixed_bytes) / (T::instruction_bytes + 8 * T::instruction_outputs);
-        const size_t most = ManyJob::most_outputs / T::instruction_outputs;
+        const size_t most = ManyJob::Regions::most_outputs / T::instruction_outputs;
         return fit < most ? fit : most;
     }
 };
 
-/* Where a thread's warpgroup has its tile in shared memory. */
+/* The place of the tile of a thread's warpgroup in shared memory. */
 struct SharedPlace {
     uint32_t stage;
     unsigned warpgroup;
 };
 
-/* A barrier of the warpgroup's threads. */
-__device__ inline void sync_warpgroup(unsigned warpgroup) {
-    asm volatile("bar.sync %0, 128;" : : "r"(warpgroup + 1) : "memory");
-}
-
-/* Starts copying a tile of every input, from byte `at` on, but nothing from byte `end` on. What missing
- * inputs hold does not matter. Addresses come from the parameters, all at once: from shared memory each
- * copy would wait for its own. */
+/* Starts copying a tile of every input, from byte `at` on, but nothing from byte `end` on. Missing
+ * inputs may hold any bytes. Addresses come from the parameters, all at once: from shared memory
+ * each copy would wait for its own. */
 template <class K>
 __device__ inline void start_copy(const ManyJob &job, const SharedPlace &place, uint64_t at,
                                   uint64_t end) {
@@ -65,7 +59,7 @@ __device__ inline void start_copy(const ManyJob &job, const SharedPlace &place, 
         return;
 #pragma unroll
     for (unsigned i = 0; i < T::inputs; i += abreast)
-        copy_16_if(i < job.cols, to + i / T::lanes * T::tile_bytes, job.in[first + i] + at);
+        copy_16_if(i < job.cols, to + i / T::lanes * T::tile_bytes, job.regions.in[first + i] + at);
 }
 
 /* The lane's words of the tile that was fetched, whose place is then free; `mine` is where the
@@ -75,12 +69,12 @@ __device__ inline void receive(const SharedPlace &place, unsigned mine,
                                uint32_t (&x)[K::T::slots][K::T::lane_words]) {
     using T = typename K::T;
     copies_wait();
-    sync_warpgroup(place.warpgroup);
+    wgmma::sync_warpgroup(place.warpgroup);
     const uint32_t from = place.stage + threadIdx.x % T::lanes * TileStage<K>::share_bytes + mine;
 #pragma unroll
     for (int s = 0; s < T::slots; s++)
         load_shared(from + s * T::tile_bytes, x[s]);
-    sync_warpgroup(place.warpgroup);
+    wgmma::sync_warpgroup(place.warpgroup);
 }
 
 /* Starts counting symbols 2 * chain and the next one. b describes the columns. */
@@ -97,8 +91,8 @@ __device__ inline void start_chain(const uint32_t (&a)[T::symbols][T::steps], in
     wgmma::commit();
 }
 
-/* The words of an instruction's panels. Two chains make a word, that of the last symbols first. While
- * counts are joined, the next chain's are computed. */
+/* The words of an instruction's panels. Two chains make a word, that of the last symbols first.
+ * While counts are joined, the next chain's are computed. */
 template <class T>
 __device__ inline void multiply_panels(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
                                        uint32_t (&c)[2][T::accumulators],
@@ -123,7 +117,8 @@ __device__ inline void multiply_panels(const uint32_t (&a)[T::symbols][T::steps]
     }
 }
 
-/* Words of an output are set, or added to what was there, or compared with it. */
+/* Stores the words of an output, or their sums with the old words, or compares them with the old
+ * words. */
 template <class K, int N>
 __device__ inline void finish(const Epilogue &epilogue, uint8_t *p, uint64_t offset,
                               uint32_t (&words)[N], const uint32_t (&old)[N]) {
@@ -152,15 +147,15 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_w8(const __grid_constant_
 
     extern __shared__ __align__(128) uint4 table[];
     const uint32_t columns = (uint32_t)__cvta_generic_to_shared(table);
-    const uint32_t stages = columns + (job.rows + T::instruction_outputs - 1) /
-                                          T::instruction_outputs * T::instruction_bytes;
+    const uint32_t stages =
+        columns + divide_up<T::instruction_outputs>(job.rows) * T::instruction_bytes;
     const unsigned warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
     SharedPlace place;
     place.warpgroup = warp / 4;
     place.stage = stages + place.warpgroup * TileStage<K>::bytes;
     const uint32_t outs = stages + K::warpgroups * TileStage<K>::bytes;
 
-    /* Few tiles go to as many multiprocessors as there are. */
+    /* A few tiles are spread over as many multiprocessors as there are. */
     const uint64_t end = 16 * (job.first + job.count);
     const uint64_t stride = (uint64_t)gridDim.x * K::warpgroups * T::tile_bytes;
     uint64_t at =
@@ -168,8 +163,9 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_w8(const __grid_constant_
     start_copy<K>(job, place, at, end);
 
     for (unsigned j = threadIdx.x; j < job.rows; j += K::threads)
-        store_pointer(outs + 8 * j, job.out[j]);
-    /* What the last instruction's missing panels are multiplied by does not matter. */
+        store_pointer(outs + 8 * j, job.regions.out[j]);
+    /* The last instruction may have missing panels. Their part of the matrix operand may hold any
+     * bits. */
     for (unsigned i = threadIdx.x; i < job.panels * (T::panel_registers * 8); i += K::threads)
         table[i] = __ldg((const uint4 *)job.matrix + i);
     wgmma::publish();
@@ -190,16 +186,15 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_w8(const __grid_constant_
 #pragma unroll
         for (int i = 0; i < T::symbols; i++)
             wgmma::expect(a[i]);
-        /* Outputs are counted in bytes of their addresses. Behind the last vector a lane has garbage, and
-         * no output. */
+        /* Outputs are counted in bytes of their addresses. A lane after the last vector has
+         * garbage, and no output. */
         const uint64_t vector = at + mine;
         uint32_t output = outs + 8 * share, first_column = (uint32_t)b;
         uint32_t bound[1] = {vector < end ? outs + 8 * job.rows : 0};
         wgmma::expect(bound);
 #pragma unroll 1
-        for (uint32_t left = (job.rows + T::instruction_outputs - 1) / T::instruction_outputs;
-             left != 0; left--) {
-            /* What is read comes while the products are computed. */
+        for (uint32_t left = divide_up<T::instruction_outputs>(job.rows); left != 0; left--) {
+            /* Outputs that are read arrive while the products are computed. */
             uint32_t old[T::instruction_panels][T::lane_words];
 #pragma unroll
             for (int panel = 0; panel < T::instruction_panels; panel++)

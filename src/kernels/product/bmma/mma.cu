@@ -5,21 +5,21 @@
 namespace gfk {
 namespace bmma {
 
-/* Several launches, if a job has no room for all regions. A check by several passes is one launch of
- * an unaligned kernel, or NOT_SUPPORTED. */
+/* Takes several launches if a job has no room for all regions. A check by several passes is one
+ * launch of an unaligned kernel, or NOT_SUPPORTED. */
 template <class K>
 gfk_status run_streamed(const Run &run) {
     using T = typename K::T;
     using J = StreamedJob<K>;
-    constexpr size_t most_rows = J::most_outputs;
-    constexpr size_t most_cols = J::most_inputs / T::inputs * T::inputs;
+    constexpr size_t most_rows = J::Regions::most_outputs;
+    constexpr size_t most_cols = J::Regions::most_inputs / T::inputs * T::inputs;
     static_assert(most_rows % T::outputs == 0, "");
     const gfk_product_info &info = run.call->product->info;
     if (run.call->mismatch_map && info.cols > (K::aligned ? (size_t)T::inputs : most_cols))
         return GFK_STATUS_NOT_SUPPORTED;
     J job;
     make_extent(job, run.call, run.vectors);
-    job.pass_words = divide_up(info.rows, T::outputs) * panel_words<T>();
+    job.pass_words = gfk_divide_up(info.rows, T::outputs) * panel_words<T>();
     for (size_t out = 0; out < info.rows; out += most_rows) {
         const size_t rows = info.rows - out < most_rows ? info.rows - out : most_rows;
         for (size_t in = 0; in < info.cols; in += most_cols) {

@@ -7,13 +7,10 @@
 
 #include "fragment.h"
 #include "host/base/poly.h"
+#include "host/base/sizes.h"
 
 namespace gfk {
 namespace bmma {
-
-constexpr size_t divide_up(size_t a, size_t b) {
-    return (a + b - 1) / b;
-}
 
 /* Registers of all lanes for one panel of outputs and one pass of inputs, in 32-bit words. */
 template <class T>
@@ -23,7 +20,7 @@ constexpr size_t panel_words() {
 
 template <class T>
 size_t matrix_words(size_t rows, size_t cols) {
-    return divide_up(cols, T::inputs) * divide_up(rows, T::outputs) * panel_words<T>();
+    return gfk_divide_up(cols, T::inputs) * gfk_divide_up(rows, T::outputs) * panel_words<T>();
 }
 
 /* masks[b] has bit i when bit b of c * x^i is set: bit b of c * y is the parity of masks[b] & y. A
@@ -36,7 +33,7 @@ void bit_matrix(uint32_t c, uint64_t polynomial, uint32_t (&masks)[W]) {
     uint32_t mask = 0;
     for (int b = 0; b < W; b++) {
         mask = (mask ^ (highest & -(uint32_t)(polynomial >> b & 1))) << 1 | (c >> b & 1);
-        masks[b] = mask &= 0xffffffffu >> (32 - W);
+        masks[b] = mask &= symbol_mask<W>;
     }
 }
 
@@ -62,7 +59,7 @@ unsigned most_ones(uint64_t polynomial, size_t rows, size_t cols, const uint32_t
 template <class T>
 void build_matrix(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *matrix) {
-    const size_t panels = divide_up(rows, T::outputs);
+    const size_t panels = gfk_divide_up(rows, T::outputs);
     memset(table, 0, sizeof *table * matrix_words<T>(rows, cols));
     for (size_t j = 0; j < rows; j++) {
         for (size_t i = 0; i < cols; i++) {

@@ -12,14 +12,13 @@ namespace bmma {
 
 template <size_t Inputs, size_t Outputs>
 struct Job : Extent {
-    static constexpr size_t most_inputs = Inputs, most_outputs = Outputs;
+    using Regions = ListedRegions<Inputs, Outputs>;
     const uint32_t *matrix;       /* the layout's table */
     const uint32_t *coefficients; /* for the cut vectors: rows * stride */
     uint32_t stride;              /* columns of the whole matrix */
     uint32_t passes, panels;      /* of this launch */
     uint64_t pass_words;          /* from pass to pass of the table */
-    const uint8_t *in[Inputs];
-    uint8_t *out[Outputs];
+    Regions regions;
 
     __device__ uint32_t coefficient(unsigned j, unsigned i) const {
         return coefficients[(uint64_t)j * stride + i];
@@ -30,8 +29,9 @@ using RingJob = Job<40, 16>;
 using ManyJob = Job<512, 512>;
 using UnalignedJob = Job<2048, 512>;
 
-/* A lane loads `lanes` neighbouring inputs' vectors beside its neighbours. A missing input stands
- * for one that a neighbour loads in the same instruction: its matrix operand is zero. */
+/* `lanes` neighbouring lanes load the vectors of `lanes` neighbouring inputs in one instruction. In
+ * the place of a missing input stands one that a neighbouring lane loads in the same instruction;
+ * the matrix operand is zero there. */
 inline size_t stand_in(size_t i, size_t count, size_t lanes) {
     const size_t first = i - i % lanes;
     return i < count ? i : first < count ? first : 0;
@@ -47,29 +47,24 @@ void fill_regions(J &job, const Run &run, size_t first_in, size_t cols, size_t f
     job.cols = (uint32_t)cols;
     job.rows = (uint32_t)rows;
     job.stride = (uint32_t)all_cols;
-    job.passes = (uint32_t)divide_up(cols, T::inputs);
-    job.panels = (uint32_t)divide_up(rows, T::outputs);
+    job.passes = (uint32_t)gfk_divide_up(cols, T::inputs);
+    job.panels = (uint32_t)gfk_divide_up(rows, T::outputs);
     job.coefficients = run.coefficients + first_out * all_cols + first_in;
     for (size_t i = 0; i < (size_t)job.passes * T::inputs; i++)
-        job.in[i] = gfk_region_address(call->in, first_in + stand_in(i, cols, T::lanes)) -
-                    run.vectors.phase;
-    for (size_t j = 0; j < rows; j++)
-        job.out[j] = gfk_region_address(call->out, first_out + j) - run.vectors.phase;
+        job.regions.in[i] = gfk_region_address(call->in, first_in + stand_in(i, cols, T::lanes)) -
+                            run.vectors.phase;
+    list_regions(job.regions.out, call->out, first_out, rows, run.vectors.phase);
 }
 
 /* Blocks of kernel K, which take `block_bytes` of every region at a time: as many as there is work
  * for, but at most `resident`. */
 template <class K>
 uint64_t blocks_of(const Extent &job, uint64_t block_bytes, uint64_t resident) {
-    const uint64_t whole = divide_up(16 * job.count, block_bytes);
-    const uint64_t cut = divide_up(partial_threads(job, K::T::w), K::threads);
+    const uint64_t whole = gfk_divide_up(16 * job.count, block_bytes);
+    const uint64_t cut = gfk_divide_up(partial_threads(job, K::T::w), K::threads);
     const uint64_t blocks = whole < cut ? cut : whole;
     return blocks < resident ? blocks : resident;
 }
-
-/* A kernel of which one block at a time is on a multiprocessor may have all of its shared memory.
- */
-constexpr unsigned most_shared = 227 * 1024;
 
 } // namespace bmma
 } // namespace gfk

@@ -11,14 +11,14 @@
 namespace gfk {
 namespace bmma {
 
-/* Sets a job's regions and matrix for some outputs after the others, and calls `start` with the
- * job and the number of outputs. Every launch reads the inputs. Launches have nearly the same number
- * of units, at most `most_units`; a unit is `unit` outputs, a multiple of a panel's. */
+/* Sets a job's regions and matrix for some outputs after the others, and calls `start` with the job
+ * and the number of outputs. Every launch reads the inputs. Launches have nearly the same number of
+ * units, at most `most_units`; a unit is `unit` outputs, a multiple of a panel's. */
 template <class T, class Job, class Start>
 gfk_status launch_all(const Run &run, Job &job, size_t unit, size_t most_units, Start start) {
     const gfk_product_info &info = run.call->product->info;
-    const size_t units = divide_up(info.rows, unit);
-    const size_t most_rows = divide_up(units, divide_up(units, most_units)) * unit;
+    const size_t units = gfk_divide_up(info.rows, unit);
+    const size_t most_rows = gfk_divide_up(units, gfk_divide_up(units, most_units)) * unit;
     make_extent(job, run.call, run.vectors);
     gfk_status status = GFK_STATUS_SUCCESS;
     for (size_t first = 0; first < info.rows && status == GFK_STATUS_SUCCESS; first += most_rows) {
@@ -39,7 +39,7 @@ gfk_status run_wgmma_w8(const Run &run) {
         run, job, T::instruction_outputs, TileStage<K>::most_instructions(), [&](size_t rows) {
             return launch(
                 wgmma_w8<K>, blocks_of<K>(job, T::tile_bytes, run.call->product->processors),
-                K::threads, TileStage<K>::shared_bytes(divide_up(rows, T::instruction_outputs)),
+                K::threads, TileStage<K>::shared_bytes(gfk_divide_up(rows, T::instruction_outputs)),
                 run.call->stream, job);
         });
 }
@@ -60,7 +60,7 @@ gfk_status run_ring(const Run &run) {
         Stages ring = {};
         ring.table_bytes = job.panels * T::panel_bytes;
         /* Lanes read as many inputs as the layout has, whatever they find. */
-        const uint32_t inputs = (uint32_t)divide_up(job.cols, T::lanes) * T::lanes;
+        const uint32_t inputs = (uint32_t)gfk_divide_up(job.cols, T::lanes) * T::lanes;
         const uint32_t behind = (T::inputs - inputs) * stride;
         ring.stage_bytes = inputs * stride;
         const uint32_t other = ring.table_bytes + barriers + behind; /* the table has a barrier */

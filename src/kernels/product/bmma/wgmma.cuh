@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Binary matrix products of a warpgroup (PTX ISA, "wgmma"): for files compiled for 9.0a alone.
  *
- * They run beside the warps that issue them. Between arrive() and wait() nothing may touch the
- * registers of a chain; expect() tells the compiler that they change until then. */
+ * The products run while the warps that issued them go on. Between arrive() and wait() nothing may
+ * touch the registers of a chain; expect() tells the compiler that the registers change until
+ * then. */
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +11,7 @@
 namespace gfk {
 namespace wgmma {
 
-/* Registers that were written are there for the products that follow. */
+/* The products that follow see the registers that were written before. */
 __device__ inline void arrive() {
     asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
 }
@@ -22,12 +23,18 @@ template <int N>
 __device__ inline void wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(N) : "memory");
 }
-/* What this thread wrote to shared memory is there for products, after a barrier. */
+/* After publish() and a barrier, products see what this thread wrote to shared memory. */
 __device__ inline void publish() {
     asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }
 
-/* The registers of each thread of a warpgroup from here on: fewer, or more once others gave some. */
+/* A barrier of the threads of one warpgroup of the block. */
+__device__ inline void sync_warpgroup(unsigned warpgroup) {
+    asm volatile("bar.sync %0, 128;" : : "r"(warpgroup + 1) : "memory");
+}
+
+/* Sets the registers of each thread of a warpgroup: to fewer, or to more, which waits until other
+ * warpgroups have given registers. */
 template <int Registers>
 __device__ inline void give_registers() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(Registers));
@@ -51,12 +58,12 @@ __device__ inline void expect(uint32_t &x) {
 /* 64 rows, 256, 64 or 32 columns, 256 bits deep: D = A * B where `add` is 0, D += A * B where it is
  * not. A is in registers, b describes B.
  *
- * To the compiler, D is read, but by multiply_into. Where D is an output only, ptxas 13.0 takes
- * other registers for the next chain, and when there are none left the products wait for each other
- * (C7512). Where D is read, it has to hold something from the start, or chains are left out. And ptxas
- * does not see that a product changes D: it takes an expression of D behind the product for the same
- * one of the old D. So what is used behind the next product must be made by expressions that differ, for
- * each product of a loop's body: each with a factor that is another parameter of the kernel. */
+ * To the compiler all functions except multiply_into read D. Where D is an output only, ptxas 13.0
+ * takes other registers for the next chain, and when there are none left the products wait for each
+ * other (C7512). Where D is read, it has to hold something from the start, or chains are left out.
+ * And ptxas does not see that a product changes D: it takes an expression of the new D for the same
+ * expression of the old D. So the expressions of D must differ for each product of a loop's body:
+ * each has a factor that is another parameter of the kernel. */
 #define GFK_WGMMA(add, columns, d_list, a_list, ...)                                               \
     asm volatile("{\n"                                                                             \
                  ".reg .pred add;\n"                                                               \
@@ -137,8 +144,8 @@ __device__ inline void multiply_add(uint32_t (&d)[128], uint32_t a0, uint32_t a1
     GFK_WGMMA256("+r", "r"(add));
 }
 
-/* 128 columns of D, which are half of its registers; b describes all of B, its first columns before the
- * last ones. D = A * B, and the old D added where `add` is not 0. */
+/* 128 columns of D, which are half of its registers; b describes all of B, its first columns before
+ * the last ones. D = A * B, and the old D added where `add` is not 0. */
 template <int HALF>
 __device__ inline void multiply_add_half(uint32_t (&counts)[128], const uint32_t (&a)[4],
                                          uint64_t b, uint32_t add) {

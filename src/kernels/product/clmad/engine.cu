@@ -3,12 +3,12 @@
  * shapes.def. The coefficients travel in the kernels' parameters, and the engines keep no state. A
  * matrix with more coefficients than one launch holds takes several launches: first for groups of
  * outputs, then for groups of inputs, whose products are added to the outputs. A product with more
- * inputs than the parameters hold has its coefficients in device memory too, for the kernel `4_wide`:
- * regions at phases of their own, and checks, which must take all inputs in one launch. */
+ * inputs than the parameters hold has its coefficients in device memory too, for the kernel
+ * `4_wide`: regions at phases of their own, and checks, which must take all inputs in one
+ * launch. */
 #include <limits.h>
 #include <stdlib.h>
 
-#include "host/base/sizes.h"
 #include "host/device/device.h"
 #include "short.cuh"
 
@@ -20,52 +20,48 @@ namespace {
 constexpr unsigned aligned = GFK_KERNEL_ALIGNED, is_short = GFK_KERNEL_SHORT;
 constexpr unsigned sets = GFK_KERNEL_SETS;
 
-/* What one launch computes: outputs [row, row + rows) from inputs [col, col + cols). */
+/* The part of a product that one launch computes: outputs [row, row + rows) from inputs [col, col +
+ * cols). */
 struct Part {
     size_t row, rows, col, cols;
 };
 
-/* What the symbol of a row points to: what a launch holds, and the launch. */
+/* A compiled kernel, to which the symbol of a row points: the numbers that a launch has room for,
+ * and the launch. */
 struct Compiled {
     unsigned panel_outputs, inputs, outputs, coefficients;
     gfk_status (*start)(const gfk_product_call *call, const Vectors &vectors, const Part &part);
 };
 
-size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 unsigned panels_of(size_t rows, unsigned panel_outputs) {
     return (unsigned)gfk_divide_up(rows, panel_outputs);
 }
 
-/* 0 beyond the last output. */
+/* Returns 0 after the last output. */
 uint32_t coefficient_of(const gfk_product_t product, const Part &part, size_t j, size_t i) {
     return j < part.rows ? product->matrix[(part.row + j) * product->info.cols + part.col + i] : 0;
 }
 
-/* What all kernels' parameters have in common, but for the coefficients. */
+/* Fills the parameters that all kernels have, except the coefficients. */
 template <class J>
 void describe(J &job, const gfk_product_call *call, const Vectors &vectors, const Part &part) {
     const gfk_product_info &info = call->product->info;
     job.rows = (uint32_t)part.rows;
     job.cols = (uint32_t)part.cols;
     job.barrett = gfk_barrett_of(info.field.w, info.field.polynomial);
-    for (size_t i = 0; i < part.cols; i++)
-        job.in[i] = gfk_region_address(call->in, part.col + i) - vectors.phase;
-    const size_t outputs = sizeof job.out / sizeof *job.out;
-    for (size_t j = 0; j < outputs; j++)
-        job.out[j] =
-            j < part.rows ? gfk_region_address(call->out, part.row + j) - vectors.phase : NULL;
+    list_regions(job.regions.in, call->in, part.col, part.cols, vectors.phase);
+    list_regions(job.regions.out, call->out, part.row, part.rows, vectors.phase);
+    for (size_t j = part.rows; j < job.regions.most_outputs; j++)
+        job.regions.out[j] = NULL;
 }
 
-/* Threads of a panel: a panel takes whole warps of the block. */
+/* Returns the threads of a panel, which takes whole warps of the block. */
 template <class K>
 unsigned width_of(unsigned panels) {
     return K::threads / panels / 32 * 32;
 }
 
-/* Panel by panel, in a panel input by input. */
+/* Copies the coefficients panel by panel, in a panel input by input. */
 template <unsigned Outputs>
 void copy_panels(uint32_t *to, const gfk_product_t product, const Part &part) {
     for (size_t first = 0; first < part.rows; first += Outputs)
@@ -90,25 +86,26 @@ gfk_status start(const gfk_product_call *call, const Vectors &vectors, const Par
     const uint64_t cut = gfk_divide_up(partial_threads(job, K::width), width * panels);
     return launch_maybe_early(
         call->product->cc >= 90, multiply<K>, whole > cut ? whole : cut, dim3(width, panels),
-        shared_bytes<K>(panels * panel_coefficients<K>(
-                                     K::wide ? (unsigned)least(part.cols, wide_group) : job.cols),
-                        width * panels),
+        shared_bytes<K>(
+            panels * panel_coefficients<K>(K::wide ? (unsigned)gfk_least(part.cols, wide_pass)
+                                                   : job.cols),
+            width * panels),
         call->stream, job);
 }
 
-/* Only the whole vectors. */
+/* Starts a short kernel, which computes only the whole vectors. */
 template <class K>
 gfk_status start_short(const gfk_product_call *call, const Vectors &vectors, const Part &part) {
     ShortJob<K> job;
     describe(job, call, vectors, part);
     const uint64_t first = vectors.whole_begin, whole = vectors.whole_end - first;
     for (size_t i = 0; i < part.cols; i++)
-        job.in[i] += 16 * first;
+        job.regions.in[i] += 16 * first;
     for (size_t j = 0; j < part.rows; j++)
-        job.out[j] += 16 * first;
+        job.regions.out[j] += 16 * first;
     job.count = whole * (4 / K::words);
     for (size_t i = part.cols; i < K::inputs; i++)
-        job.in[i] = job.in[0];
+        job.regions.in[i] = job.regions.in[0];
     memset(job.coefficients, 0, sizeof job.coefficients);
     for (size_t i = 0; i < part.cols; i++)
         for (size_t j = 0; j < part.rows; j++) {
@@ -136,8 +133,8 @@ constexpr Compiled compile() {
 template <class K, unsigned Labels>
 constexpr Compiled compiled = compile<K, Labels>();
 
-/* The first row with these labels that takes the shape; with `whole`, the first one whose launch also
- * holds the coefficients of all inputs. The last row takes any shape. */
+/* The first row with these labels that takes the shape; with `whole`, the first one whose launch
+ * also holds the coefficients of all inputs. The last row takes any shape. */
 const gfk_compiled_kernel_info *find(const gfk_product_info &info, unsigned labels, bool whole) {
     size_t count;
     const gfk_kernel_row *rows = gfk_rows_of(info.engine->id, &count);
@@ -151,8 +148,8 @@ const gfk_compiled_kernel_info *find(const gfk_product_info &info, unsigned labe
     return NULL;
 }
 
-/* Regions for the short kernels: of up to 4 MiB with one panel, 128 KiB with two, on a device with 132
- * multiprocessors. */
+/* Regions for the short kernels: of up to 4 MiB with one panel, 128 KiB with two, on a device with
+ * 132 multiprocessors. */
 bool are_short(const gfk_product_t product, const Vectors &vectors) {
     const uint64_t most = product->info.rows <= 4 ? 2000 : 62;
     return vectors.count < most * (uint64_t)product->processors;
@@ -163,8 +160,8 @@ bool has_ends(const Vectors &vectors) {
     return vectors.whole_begin != 0 || vectors.whole_end < vectors.count;
 }
 
-/* The row for a call's regions; NULL: the kernel that the descriptor names does not take them. A check
- * has no sums in its outputs, so one launch must take all inputs. */
+/* The row for a call's regions; NULL: the kernel that the descriptor names does not take them. A
+ * check has no sums in its outputs, so one launch must take all inputs. */
 const gfk_compiled_kernel_info *choose(const gfk_product_call *call, const Vectors &vectors) {
     const gfk_product_t product = call->product;
     const gfk_compiled_kernel_info *row = product->named;
@@ -183,13 +180,14 @@ const gfk_compiled_kernel_info *choose(const gfk_product_call *call, const Vecto
 /* The largest part of a product that one launch computes. A check takes all inputs, with fewer
  * outputs; else adding to the outputs again takes less time than reading the inputs again. */
 Part largest_part(const Compiled &kernel, const gfk_product_info &info, bool check) {
-    size_t panels = panels_of(least(least(info.rows, 4 * kernel.panel_outputs), kernel.outputs),
-                              kernel.panel_outputs);
+    size_t panels =
+        panels_of(gfk_least(gfk_least(info.rows, 4 * kernel.panel_outputs), kernel.outputs),
+                  kernel.panel_outputs);
     const size_t most = kernel.coefficients / kernel.panel_outputs;
     if (check && info.cols * panels > most && info.cols <= most)
         panels = most / info.cols;
-    return {0, least(info.rows, panels * kernel.panel_outputs), 0,
-            least(info.cols, least(most / panels, kernel.inputs))};
+    return {0, gfk_least(info.rows, panels * kernel.panel_outputs), 0,
+            gfk_least(info.cols, gfk_least(most / panels, kernel.inputs))};
 }
 
 gfk_status accepts(gfk_product_info *info, const char **) {
@@ -224,7 +222,7 @@ gfk_status run_row(const gfk_product_call *call, const Vectors &vectors,
         for (size_t i = 0; i < info.cols; i += most.cols) {
             const gfk_status status = kernel.start(
                 call, vectors,
-                {j, least(info.rows - j, most.rows), i, least(info.cols - i, most.cols)});
+                {j, gfk_least(info.rows - j, most.rows), i, gfk_least(info.cols - i, most.cols)});
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         }

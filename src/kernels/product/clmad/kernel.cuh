@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels of clmad: a thread computes a panel of outputs for one or two vectors of every region.
- * The inputs come by asynchronous copies through a ring in shared memory that is the thread's own,
- * so that several of them are on their way while one is multiplied, whatever the registers hold; for
- * few outputs they come into registers instead. A product and its sum take one instruction per coefficient
- * and symbols of 64 bits; each sum is reduced once, at the end.
+/* The kernels of clmad: a thread computes a panel of outputs for one or two vectors of every
+ * region. The inputs come by asynchronous copies through a ring in shared memory that is the
+ * thread's own, so that several of them are on their way while one is multiplied, whatever the
+ * registers hold; for few outputs they come into registers instead. A product and its sum take one
+ * instruction per coefficient and symbols of 64 bits; each sum is reduced once, at the end.
  *
- * Where the regions are is a view's answer: ProductView here, and BatchView of the batches of stripes
- * (kernels/rs/batch_clmad.cuh). */
+ * A view knows the regions: ProductView here, and BatchView of the batches of stripes
+ * (kernels/rs/batch/clmad.cu). */
 #pragma once
 
 #include <type_traits>
@@ -26,10 +26,10 @@ struct Room {
 };
 using Few = Room<64, 8, 512>;
 using Many = Room<256, 32, 1024>;
-/* The coefficients are in device memory, in panels of four outputs, and come to shared memory for so many
- * inputs at a time. */
+/* The coefficients are in device memory, in panels of four outputs, and come to shared memory for
+ * wide_pass inputs at a time. */
 using Wide = Room<2048, 16, 0>;
-constexpr unsigned wide_group = 128, wide_outputs = 4;
+constexpr unsigned wide_pass = 128, wide_outputs = 4;
 
 /* One compiled kernel.
  *
@@ -46,7 +46,7 @@ struct Kernel {
     static constexpr int width = Width, outputs = Outputs, vectors = Vectors;
     static constexpr int depth = Depth, unroll = Unroll, blocks = Blocks, threads = 128;
     static constexpr bool aligned = Aligned;
-    static constexpr bool past_l1 = Outputs > 6; /* copies; which is faster was measured */
+    static constexpr bool bypasses_l1 = Outputs > 6; /* copies; which is faster was measured */
     /* Vectors of a warp that no other warp stores, and vectors that it copies of an input. */
     static constexpr unsigned stride = Aligned ? 32 : 31, copied = Aligned ? 32 * Vectors : 33;
     using Room = R;
@@ -56,28 +56,28 @@ struct Kernel {
     static_assert(Aligned || Vectors == 1, "unaligned kernels exchange neighbouring vectors");
 };
 
-/* Unaligned: the number of a lane's word k in its warp. */
+/* Unaligned: returns the number of a lane's word k in its warp. */
 __device__ inline unsigned word_number(int k) {
     return 32 * k + threadIdx.x % 32;
 }
 
-/* Coefficients of a panel, with those of the input that a loop of two inputs a turn may add. */
+/* Returns the coefficients of a panel, with those of the input that a loop of two inputs a turn may
+ * add. */
 template <class K>
 __host__ __device__ constexpr unsigned panel_coefficients(unsigned cols) {
-    return (K::unroll == 2 ? (cols + 1) / 2 * 2 : cols) * K::outputs;
+    return (K::unroll == 2 ? round_up<2>(cols) : cols) * K::outputs;
 }
 
 /* Shared memory of a block: the coefficients as 64-bit operands, then the rings. */
 template <class K>
 __host__ __device__ constexpr unsigned shared_bytes(unsigned coefficients, unsigned threads) {
-    return (coefficients * 8 + 15) / 16 * 16 + K::depth * K::copied * 16 * (threads / 32);
+    return round_up<16>(coefficients * 8) + K::depth * K::copied * 16 * (threads / 32);
 }
 
 template <class K>
 struct Job : Extent {
     gfk_barrett barrett;
-    const uint8_t *in[K::Room::inputs];
-    uint8_t *out[K::Room::outputs + K::outputs]; /* NULL beyond the last one */
+    ListedRegions<K::Room::inputs, K::Room::outputs + K::outputs> regions; /* NULL: no output */
     /* Panel by panel, in a panel input by input; zero where the last panel has no output. */
     std::conditional_t<K::wide, const uint32_t *, uint32_t[K::wide ? 1 : K::Room::coefficients]>
         coefficients;
@@ -89,15 +89,16 @@ using Sums = uint64_t[K::vectors][K::outputs][4];
 
 /* ---- where a thread's vectors are ------------------------------------------------------------ */
 
-/* A view answers: cols; has(j), is there an output j of the panel; in(i) and out(j), where the thread's
- * first vector is; mine(v), is there a vector v; pitch, from a vector to the next, in bytes. Unaligned,
- * see below: first() and last() say whether the thread's vector is the region's first or last whole one,
- * behind_last() whether it is the next one; exists(k), is there a word k of the lane's.
+/* A view answers: cols; has(j), is there an output j of the panel; in(i) and out(j), where the
+ * thread's first vector is; mine(v), is there a vector v; pitch, from a vector to the next, in
+ * bytes. Unaligned, see below: first() and last() say whether the thread's vector is the region's
+ * first or last whole one, behind_last() whether it is the next one; exists(k), is there a word k
+ * of the lane's.
  *
- * Unaligned, a warp has 32 neighbouring vectors of a region, or 128 words. A lane copies and stores one vector,
- * but multiplies every 32nd word: neighbouring lanes have neighbouring words, and a word at any address comes from
- * two aligned ones, by one funnel shift. Warps overlap by one vector, so that a lane knows the word before each
- * one of what the warp stores. */
+ * Unaligned, a warp has 32 neighbouring vectors of a region, or 128 words. A lane copies and stores
+ * one vector, but multiplies every 32nd word: neighbouring lanes have neighbouring words, and a
+ * word at any address comes from two aligned ones, by one funnel shift. Warps overlap by one
+ * vector, so that a lane knows the word before each one of what the warp stores. */
 template <class K>
 class ProductView {
     const Job<K> &job;
@@ -129,9 +130,11 @@ class ProductView {
     __device__ bool behind_last() const { return job.count != 0 && vector == job.count; }
     __device__ bool exists(int k) const { return base() + word_number(k) / 4 < job.count; }
     __device__ unsigned pitch() const { return 16 * blockDim.x; }
-    __device__ const uint8_t *in(unsigned i) const { return job.in[i] + offset; }
-    __device__ uint8_t *out(int j) const { return job.out[panel * K::outputs + j] + offset; }
-    /* Vector v differs; unaligned, word v. */
+    __device__ const uint8_t *in(unsigned i) const { return job.regions.in[i] + offset; }
+    __device__ uint8_t *out(int j) const {
+        return job.regions.out[panel * K::outputs + j] + offset;
+    }
+    /* Reports that vector v differs; unaligned, that word v differs. */
     __device__ void report(int v) const {
         if constexpr (K::aligned)
             job.epilogue.report(offset + v * pitch() - job.phase, 16);
@@ -160,8 +163,8 @@ __device__ inline void add_products(const uint32_t (&x)[K::vectors][4],
         }
 }
 
-/* A ring of inputs in shared memory: a thread's own, or, unaligned, that of a warp, whose lanes copy
- * the aligned vectors that hold the warp's bytes, one more than there are lanes. */
+/* A ring of inputs in shared memory: a thread's own, or, unaligned, that of a warp, whose lanes
+ * copy the aligned vectors that hold the warp's bytes, one more than there are lanes. */
 template <class K, class View>
 class Ring {
     static constexpr uint32_t half = 16 * 32; /* from a thread's vector to its next one */
@@ -169,7 +172,7 @@ class Ring {
     uint32_t mine, slot; /* the thread's place in the first slot; bytes of a slot */
 
     __device__ uint32_t at(unsigned i) const { return mine + i % K::depth * slot; }
-    /* Unaligned: the lane's vector of a region, as far as the warp needs it. */
+    /* Unaligned: starts to copy the lane's vector of a region, as far as the warp needs it. */
     __device__ void copy_window(uint32_t to, const uint8_t *from) const {
         const unsigned phase = (unsigned)((uintptr_t)from % 16);
         if (view.mine(0) || (phase != 0 && view.behind_last()))
@@ -177,7 +180,7 @@ class Ring {
         if (phase != 0 && view.mine(0) && threadIdx.x % 32 == 31)
             copy_cached<16>(to + 16, from - phase + 16);
     }
-    /* The lane's words of a region that begins with this phase in its slot. */
+    /* Takes the lane's words of a region that begins with this phase in its slot. */
     __device__ void take_words(uint32_t from, unsigned phase, uint32_t (&x)[4]) const {
         const uint32_t first = from - 12 * (threadIdx.x % 32) + phase / 4 * 4;
 #pragma unroll
@@ -202,7 +205,7 @@ class Ring {
 #pragma unroll
                 for (int v = 0; v < K::vectors; v++)
                     if (view.mine(v)) {
-                        if constexpr (K::past_l1)
+                        if constexpr (K::bypasses_l1)
                             copy_16(at(i) + v * half, view.in(i) + v * view.pitch());
                         else
                             copy_cached<16>(at(i) + v * half, view.in(i) + v * view.pitch());
@@ -211,7 +214,7 @@ class Ring {
         }
         copies_end_group();
     }
-    /* The words of input i, after which input i + depth - 1 is fetched. */
+    /* Takes the words of input i, and fetches input i + depth - 1. */
     __device__ void take(unsigned i, uint32_t (&x)[K::vectors][4]) const {
         if constexpr (K::aligned) {
             fetch(i + K::depth - 1);
@@ -227,7 +230,7 @@ class Ring {
         }
     }
 
-    /* Unaligned, with the ring empty: the words of all outputs. */
+    /* Unaligned, with the ring empty: takes the words of all outputs. */
     __device__ void take_outputs(uint32_t (&x)[K::outputs][4]) const {
         static_assert(K::aligned || K::outputs <= K::depth, "");
 #pragma unroll
@@ -243,8 +246,8 @@ class Ring {
                 take_words(at(j), (unsigned)((uintptr_t)view.out(j) % 16), x[j]);
         __syncwarp();
     }
-    /* Unaligned, behind the last input: stores all outputs, as aligned vectors that lanes put together in the
-     * ring. The ends of the region are stored as bytes. */
+    /* Unaligned, after the last input: stores all outputs, as aligned vectors that lanes put
+     * together in the ring. The ends of the region are stored as bytes. */
     __device__ void store_outputs(const uint32_t (&x)[K::outputs][4]) const {
         __syncwarp();
 #pragma unroll
@@ -289,9 +292,10 @@ class Ring {
     }
 };
 
-/* Adds the products of the inputs [begin, end); depth - 1 inputs from begin on are on their way. Where a turn of the
- * loop has two inputs, an input behind the last one is what the ring holds, times zero: a loop without a
- * rest needs fewer registers. Turns of four would lose more by such inputs than by a rest. Measured. */
+/* Adds the products of the inputs [begin, end); depth - 1 inputs from begin on are on their way. If
+ * a turn of the loop has two inputs, the last turn may multiply old contents of the ring by zero: a
+ * loop without a remainder needs fewer registers. Turns of four inputs would lose more by such
+ * inputs than by a remainder (measured). */
 template <class K, class View>
 __device__ inline void add_ring(const View &view, const Ring<K, View> &ring,
                                 const uint64_t *coefficients, Sums<K> &sums, unsigned begin,
@@ -419,7 +423,7 @@ __device__ inline void check_outputs(const Job<K> &job, const ProductView<K> &vi
     }
 }
 
-/* A symbol of an output, in a vector that a region's end cuts. */
+/* Returns a symbol of an output, in a vector that a region's end cuts. */
 template <class K>
 __device__ uint32_t sum_of_symbol(const Job<K> &job, unsigned j, uint64_t at) {
     constexpr unsigned size = K::width / 8;
@@ -427,12 +431,12 @@ __device__ uint32_t sum_of_symbol(const Job<K> &job, unsigned j, uint64_t at) {
     uint64_t sum = 0;
 #pragma unroll 8
     for (unsigned i = 0; i < job.cols; i++)
-        sum = clmad(load_bytes(job.in[i] + at, size), c[i * K::outputs], sum);
-    return reduce_sums<K::width>(sum, job.barrett) & (0xffffffff >> (32 - K::width));
+        sum = clmad(load_bytes(job.regions.in[i] + at, size), c[i * K::outputs], sum);
+    return reduce_sums<K::width>(sum, job.barrett) & symbol_mask<K::width>;
 }
 
-/* The vectors that the regions' ends cut, by the last blocks: there the grid may have threads without
- * a whole vector. 32 bits divide without a call. */
+/* The last blocks, which may have threads without a whole vector, compute the vectors that the
+ * regions' ends cut. 32 bits divide without a call. */
 template <int W, class J, class Sum>
 __device__ inline void finish_ends(const J &job, unsigned thread, unsigned threads,
                                    const Sum &sum) {
@@ -441,15 +445,15 @@ __device__ inline void finish_ends(const J &job, unsigned thread, unsigned threa
         multiply_partial<W>(job, block * threads + thread, blocks * threads, sum);
 }
 
-/* blockDim.y panels of outputs, each of blockDim.x threads, a multiple of 32. */
+/* Computes blockDim.y panels of outputs by blockDim.x threads each, a multiple of 32. */
 template <class K>
 __global__ __launch_bounds__(K::threads,
                              K::blocks) void multiply(const __grid_constant__ Job<K> job) {
     extern __shared__ uint4 clmad_shared[];
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
     const unsigned threads = blockDim.x * blockDim.y;
-    const unsigned group = K::wide ? min(job.cols, wide_group) : job.cols; /* inputs at a time */
-    const unsigned each = panel_coefficients<K>(group), count = blockDim.y * each;
+    const unsigned pass = K::wide ? min(job.cols, wide_pass) : job.cols; /* inputs */
+    const unsigned each = panel_coefficients<K>(pass), count = blockDim.y * each;
     uint64_t *const all = (uint64_t *)clmad_shared;
     const auto copy_coefficients = [&](unsigned first, unsigned inputs) {
         for (unsigned i = thread; i < each; i += threads)
@@ -459,7 +463,7 @@ __global__ __launch_bounds__(K::threads,
                         ? job.coefficients[K::outputs * (panel * job.cols + first) + i]
                         : 0;
     };
-    copy_coefficients(0, group);
+    copy_coefficients(0, pass);
     const uint64_t *const coefficients = all + threadIdx.y * each;
     const ProductView<K> view(job, threadIdx.y);
     Sums<K> sums = {};
@@ -489,11 +493,11 @@ __global__ __launch_bounds__(K::threads,
         if (K::aligned && job.epilogue.reads())
             load_outputs<K>(view, sums);
         __syncthreads(); /* for the coefficients */
-        add_ring<K>(view, ring, coefficients, sums, 0, group);
+        add_ring<K>(view, ring, coefficients, sums, 0, pass);
         if constexpr (K::wide)
-            for (unsigned first = group; first < job.cols; first += group) {
-                const unsigned inputs = min(group, job.cols - first);
-                __syncthreads(); /* until nobody needs the coefficients of the group before */
+            for (unsigned first = pass; first < job.cols; first += pass) {
+                const unsigned inputs = min(pass, job.cols - first);
+                __syncthreads(); /* no thread needs the coefficients of the last pass */
                 copy_coefficients(first, inputs);
                 __syncthreads();
                 add_ring<K>(view, ring, coefficients, sums, first, first + inputs);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels of clmad for short regions of whole vectors whose outputs are set: their time is that of a launch
- * and of the first load, so each instruction and each cache line of parameters that other uses would need
- * shows. All inputs come into registers at once; the coefficients stay in the kernel's parameters, as symbols
- * of w bits. */
+/* The kernels of clmad for short regions of whole vectors whose outputs are set: their time is that
+ * of a launch and of the first load, so each instruction and each cache line of parameters that
+ * other uses would need shows. All inputs come into registers at once; the coefficients stay in the
+ * kernel's parameters, as symbols of w bits. */
 #pragma once
 
 #include "kernel.cuh"
@@ -24,10 +24,9 @@ struct Short {
 
 template <class K>
 struct ShortJob {
-    uint64_t count; /* of parts: so many words of each region */
+    uint64_t count; /* of parts, which are K::words words of each region */
     uint32_t rows, cols;
-    const uint8_t *in[K::inputs];
-    uint8_t *out[K::panels * K::outputs];
+    ListedRegions<K::inputs, K::panels * K::outputs> regions;
     gfk_barrett barrett;
     uint32_t coefficients[K::panels][K::inputs][K::packed]; /* the first output's the lowest */
 };
@@ -36,33 +35,33 @@ template <class K>
 __device__ inline uint32_t coefficient(const ShortJob<K> &job, unsigned panel, unsigned i,
                                        unsigned j) {
     const unsigned bit = j * K::width;
-    return job.coefficients[panel][i][bit / 32] >> bit % 32 & 0xffffffff >> (32 - K::width);
+    return job.coefficients[panel][i][bit / 32] >> bit % 32 & symbol_mask<K::width>;
 }
 
-/* A part of the outputs of a panel. The panel is compiled in, or the coefficients would be no operands of
- * instructions. Groups of inputs that the product lacks are left out; an input that it lacks in a group
- * repeats the first one, with a coefficient of zero. */
+/* Computes a part of the outputs of a panel. The panel is compiled in, or the coefficients would be
+ * no operands of instructions. Passes of inputs that the product lacks are left out; an input that
+ * it lacks in a pass repeats the first one, with a coefficient of zero. */
 template <class K, unsigned Panel>
 __device__ inline void multiply_part(const ShortJob<K> &job, uint64_t offset) {
-    constexpr int group = K::inputs > 10 ? 4 : K::inputs;
-    uint8_t *const *const out = job.out + Panel * K::outputs;
+    constexpr int pass = K::inputs > 10 ? 4 : K::inputs;
+    uint8_t *const *const out = job.regions.out + Panel * K::outputs;
     const unsigned rows = job.rows - Panel * K::outputs;
     uint32_t x[K::inputs][K::words];
     uint64_t sums[K::outputs][K::words] = {};
 #pragma unroll
-    for (int first = 0; first < K::inputs; first += group) {
+    for (int first = 0; first < K::inputs; first += pass) {
         if (first >= job.cols)
             break;
 #pragma unroll
-        for (int i = first; i < first + group && i < K::inputs; i++)
-            load_vector<true, Load::early>(job.in[i] + offset, x[i]);
+        for (int i = first; i < first + pass && i < K::inputs; i++)
+            load_vector<true, Load::early>(job.regions.in[i] + offset, x[i]);
     }
 #pragma unroll
-    for (int first = 0; first < K::inputs; first += group) {
+    for (int first = 0; first < K::inputs; first += pass) {
         if (first >= job.cols)
             break;
 #pragma unroll
-        for (int i = first; i < first + group && i < K::inputs; i++)
+        for (int i = first; i < first + pass && i < K::inputs; i++)
 #pragma unroll
             for (int k = 0; k < K::words; k++) {
                 const uint64_t symbols = spread_symbols<K::width>(x[i][k]);
@@ -82,7 +81,7 @@ __device__ inline void multiply_part(const ShortJob<K> &job, uint64_t offset) {
         }
 }
 
-/* blockDim.y panels of outputs, each of blockDim.x threads. */
+/* Computes blockDim.y panels of outputs by blockDim.x threads each. */
 template <class K>
 __global__
 __launch_bounds__(K::threads,

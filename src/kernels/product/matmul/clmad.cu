@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A matmul on the carry-less multiply-add, part by part: the matrix operand, then the product, which reads the
- * inputs where they are. Where outputs may overlap inputs, those are copied to the workspace first. */
+/* A matmul on the carry-less multiply-add, part by part: the matrix operand, then the product,
+ * which reads the inputs where they are. Where outputs may overlap inputs, those are copied to the
+ * workspace first. */
 #include "clmad.cuh"
 #include "generate.cuh"
 
@@ -12,14 +13,14 @@ namespace {
 gfk_status copy_inputs(const gfk_matmul_call *call, size_t tile, size_t tiles, Regions &b) {
     const size_t begin = tile * GFK_MATMUL_CLMAD_BYTES, room = tiles * GFK_MATMUL_CLMAD_BYTES;
     const size_t left = call->bytes - begin, bytes = left < room ? left : room;
-    b.base = call->workspace - begin;
-    b.stride = room;
+    b.spaced = {call->workspace - begin, room};
     return status_of(cudaMemcpy2DAsync(
         call->workspace, room, gfk_region_address(call->b, 0) + begin, call->b->stride, bytes,
         call->a->cols, cudaMemcpyDeviceToDevice, call->stream));
 }
 
-/* Of a launch, whose kernel counts bytes of a row of the matrix in 32 bits; a multiple of Regions::most. */
+/* The most inputs of a launch, whose kernel counts the bytes of a row of the matrix in 32 bits. A
+ * multiple of Regions::most. */
 constexpr size_t most_inputs = (size_t)1 << 24;
 
 /* The products of one part of the matrix operand, whose rows begin with row `row` of the matrix. */
@@ -28,7 +29,7 @@ gfk_status multiply(const gfk_matmul_call *call, ClmadJob &job, size_t row, size
     using T = ClmadTile<W>;
     const gfk_matmul_plan &plan = call->plan;
     const size_t cols = call->a->cols;
-    /* Pointers travel in a launch's parameters: only so many of them. */
+    /* Pointers travel in a launch's parameters, which hold Regions::most of them. */
     const size_t most_rows = call->c->pointers ? Regions::most / T::outputs * T::outputs : rows;
     const size_t most_cols = call->b->pointers ? Regions::most : most_inputs;
     const uint8_t *const matrix = job.matrix;

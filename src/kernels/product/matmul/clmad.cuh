@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tiled product on the carry-less multiply-add.
  *
- * A block computes a tile of outputs for some bytes of symbols. A warp has 8 outputs, and a lane 16 bytes of
- * each, whose sums of 64 bits for each word stay in registers for all inputs; they are reduced once. Inputs
- * come in stages: while one is multiplied, the next one is on its way to registers. A stage lies in shared
- * memory as operands of the instruction: symbols spread over 64 bits, and elements of the matrix with zeros
- * above, so that the loop has nothing but loads from shared memory, which cost the pipe nothing, and products.
+ * A block computes a tile of outputs for some bytes of symbols. A warp has 8 outputs, and a lane 16
+ * bytes of each, whose sums of 64 bits for each word stay in registers for all inputs; they are
+ * reduced once. Inputs come in stages: while one is multiplied, the next one is on its way to
+ * registers. A stage lies in shared memory as operands of the instruction: symbols spread over 64
+ * bits, and elements of the matrix with zeros above, so that the loop has nothing but loads from
+ * shared memory, which cost the pipe nothing, and products.
  *
- * The matrix operand has the elements of a row next to each other, w bits each, in rows of `pitch` bytes, padded
- * with zeros to whole tiles of outputs and to 256 bits of inputs. */
+ * The matrix operand has the elements of a row next to each other, w bits each, in rows of `pitch`
+ * bytes, padded with zeros to whole tiles of outputs and to 256 bits of inputs. */
 #pragma once
 
 #include "kernels/common/clmad.cuh"
@@ -31,8 +32,8 @@ struct ClmadJob {
     const uint8_t *wanted;     /* likewise, from the first region of c on */
 };
 
-/* The next stage of both operands, in registers: a warp has whole inputs, a lane 16 bytes of each; four
- * threads have the elements of an output. */
+/* The next stage of both operands, in registers: a warp has whole inputs, a lane 16 bytes of each;
+ * four threads have the elements of an output. */
 template <class T>
 struct Stage {
     static constexpr int vectors = T::stage / 4, elements = T::stage / 4; /* of a thread */
@@ -40,31 +41,31 @@ struct Stage {
     static_assert(T::threads == 4 * T::outputs && matrix_bytes <= 8, "");
     uint32_t data[vectors][4], matrix[(matrix_bytes + 3) / 4];
 
-    /* first: input of the stage, of this launch. row: the thread's elements of the matrix, for input 0. */
-    __device__ void load(const ClmadJob &job, const Symbols::Place &place, const uint8_t *row,
+    /* first: input of the stage, of this launch. row: the thread's elements of the matrix, for
+     * input 0. */
+    __device__ void load(const ClmadJob &job, const Symbols::Span &span, const uint8_t *row,
                          unsigned first) {
-        const uint64_t begin = place.begin + threadIdx.x % 32 * 16;
+        const uint64_t begin = span.begin + threadIdx.x % 32 * 16;
 #pragma unroll
         for (int n = 0; n < vectors; n++) {
             const unsigned input = first + n * 4 + threadIdx.x / 32;
             data[n][0] = data[n][1] = data[n][2] = data[n][3] = 0;
-            if (input >= job.cols || begin >= place.bytes)
+            if (input >= job.cols || begin >= span.bytes)
                 continue;
-            const uint8_t *const p =
-                job.b.at(place.product * job.next_inputs + input, place.of_head);
-            if (begin + 16 <= place.bytes && (uintptr_t)(p + begin) % 16 == 0)
+            const uint8_t *const p = job.b.at(span.product * job.next_inputs + input, span.of_head);
+            if (begin + 16 <= span.bytes && (uintptr_t)(p + begin) % 16 == 0)
                 load_vector<true, Load::early>(p + begin, data[n]);
-            else if (begin != 0 && begin + 32 <= place.bytes)
+            else if (begin != 0 && begin + 32 <= span.bytes)
                 load_vector<false, Load::early>(p + begin, data[n]);
-            else if (((uintptr_t)(p + begin) | place.bytes) % 4 == 0)
+            else if (((uintptr_t)(p + begin) | span.bytes) % 4 == 0)
 #pragma unroll
                 for (int i = 0; i < 4; i++)
                     data[n][i] =
-                        begin + 4 * i < place.bytes ? __ldg((const uint32_t *)(p + begin) + i) : 0;
+                        begin + 4 * i < span.bytes ? __ldg((const uint32_t *)(p + begin) + i) : 0;
             else
 #pragma unroll 1
                 for (int i = 0; i < 4; i++) {
-                    const uint32_t word = load_word(p, begin + 4 * i, place.bytes);
+                    const uint32_t word = load_word(p, begin + 4 * i, span.bytes);
 #pragma unroll
                     for (int k = 0; k < 4; k++)
                         data[n][k] = k == i ? word : data[n][k];
@@ -78,7 +79,7 @@ struct Stage {
             for (int i = 0; i < matrix_bytes / 4; i++)
                 matrix[i] = __ldg((const uint32_t *)row + i);
     }
-    /* Where the thread's elements of the matrix begin, in a tile. */
+    /* Returns the offset in a tile of the thread's elements of the matrix. */
     __device__ static size_t row_offset(size_t pitch) {
         return threadIdx.x / 4 * pitch + threadIdx.x % 4 * matrix_bytes;
     }
@@ -96,7 +97,7 @@ struct Stage {
 #pragma unroll
         for (int i = 0; i < elements; i++)
             operand[threadIdx.x % 4 * elements + i][threadIdx.x / 4] =
-                matrix[i * T::w / 32] >> i * T::w % 32 & 0xffffffff >> (32 - T::w);
+                matrix[i * T::w / 32] >> i * T::w % 32 & symbol_mask<T::w>;
     }
 };
 
@@ -109,21 +110,21 @@ __launch_bounds__(T::threads,
     if (job.condition != nullptr && *job.condition != 0)
         return;
     const TilePlace tile(blockIdx.x, job.output_tiles, job.symbol_tiles);
-    const Symbols::Place place = job.symbols.of_tile(tile.symbols, T::region_bytes);
+    const Symbols::Span span = job.symbols.of_tile(tile.symbols, T::region_bytes);
     const uint8_t *const matrix =
         job.matrix + job.first_input * T::symbol_bytes + Stage<T>::row_offset(job.pitch) +
-        ((size_t)place.product * job.output_tiles + tile.outputs) * T::outputs * job.pitch;
+        ((size_t)span.product * job.output_tiles + tile.outputs) * T::outputs * job.pitch;
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
     uint64_t sums[T::warp_outputs][4] = {};
     Stage<T> next;
-    next.load(job, place, matrix, 0);
+    next.load(job, span, matrix, 0);
     unsigned buffer = 0;
     for (unsigned first = 0; first < job.cols; first += T::stage, buffer ^= 1) {
         next.store(symbols[buffer], elements[buffer]);
         __syncthreads();
         if (first + T::stage < job.cols)
-            next.load(job, place, matrix, first + T::stage);
+            next.load(job, span, matrix, first + T::stage);
 #pragma unroll
         for (int i = 0; i < T::stage; i++) {
             uint64_t x[4];
@@ -148,13 +149,13 @@ __launch_bounds__(T::threads,
     const unsigned first_row = tile.outputs * T::outputs + warp * T::warp_outputs;
 #pragma unroll
     for (int j = 0; j < T::warp_outputs; j++) {
-        if (!is_stored(job, place, first_row + j))
+        if (!is_stored(job, span, first_row + j))
             continue;
         uint32_t y[4];
 #pragma unroll
         for (int k = 0; k < 4; k++)
             y[k] = reduce_sums<T::w>(sums[j][k], job.barrett);
-        store_symbols(job, place, first_row + j, lane * 16, y);
+        store_symbols(job, span, first_row + j, lane * 16, y);
     }
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The product of bits of a matmul, on warpgroup MMAs; compiled for 9.0a alone.
  *
- * A block computes a tile of outputs for 256 symbols: warpgroups of 64 rows, whose counts stay in
- * registers for all inputs, and a warp that copies batches of both operands to a ring in shared
- * memory. Rows are in registers before their products begin: without levels those of a batch, made
- * during the products of the batch before. With levels three warpgroups have 160 registers for each
- * thread and one step's rows ahead; two of them compute while the third one waits. Traffic of L2 and
- * of shared memory is the limit, so more rows for the same data are worth it. */
+ * A block computes a tile of outputs for 256 symbols: consumer warpgroups of 64 rows, whose
+ * accumulators stay in registers for all inputs, and a producer warp that copies batches (K-blocks)
+ * of both operands to a ring in shared memory. Rows are in registers before their products begin:
+ * without levels those of a batch, made during the products of the batch before. With levels three
+ * warpgroups have 160 registers for each thread and one step's rows ahead; two of them compute
+ * while the third one waits. Traffic of L2 and of shared memory is the limit, so more rows for the
+ * same data are worth it. */
 #include "tile.cuh"
 
 #ifdef GFK_HAVE_WGMMA
@@ -17,8 +18,6 @@
 namespace gfk {
 namespace matmul {
 namespace {
-
-constexpr unsigned most_shared = 227 * 1024;
 
 /* Shared memory: the ring of stages, a batch each, its barriers, and planes of 8 rows of bits by
  * 256 symbols. */
@@ -60,8 +59,8 @@ __device__ void copy_batches(const GemmJob &job, uint32_t shared, bulk::RingBarr
 }
 
 /* A lane's rows of bits of the matrix operand, for a step: rows g and g + 8 of the warp's sixteen,
- * g = lane / 4, of columns 32 q on, and of columns 128 + 32 q on. `bit`: the coordinate of row g. Rows count down to
- * coordinate 0. */
+ * g = lane / 4, of columns 32 q on, and of columns 128 + 32 q on. `bit`: the coordinate of row g.
+ * Rows count down to coordinate 0. */
 template <class T>
 __device__ void load_rows(uint32_t at, unsigned bit, uint32_t (&a)[4]) {
     if constexpr (T::pieces > 1) { /* the rows themselves */
@@ -89,7 +88,7 @@ __device__ void load_rows(uint32_t at, unsigned bit, uint32_t (&a)[4]) {
     }
 }
 
-/* Bit i: the parity of count n + 4 i. */
+/* Returns a word whose bit i is the parity of count n + 4 i. */
 __device__ inline uint32_t parities(const uint32_t (&c)[128], int n) {
     uint32_t bits = 0;
 #pragma unroll
@@ -108,9 +107,9 @@ __device__ inline void swap_bits(uint32_t &x, uint32_t &y, int shift, uint32_t m
     x ^= swap << shift;
 }
 
-/* A warp's parities become two planes of 8 rows: byte s of plane h has bit g of row g + 8 h of symbol
- * s. Bit i of a lane's word 2 * h + e is of row g + 8 h and symbol 32 * (2 q + e) + i. Lane L gets
- * 16 bytes of plane L / 16 from symbol 16 * (L % 16) on. `words`: 128 words of the warp. */
+/* A warp's parities become two planes of 8 rows: byte s of plane h has bit g of row g + 8 h of
+ * symbol s. Bit i of a lane's word 2 * h + e is of row g + 8 h and symbol 32 * (2 q + e) + i. Lane
+ * L gets 16 bytes of plane L / 16 from symbol 16 * (L % 16) on. `words`: 128 words of the warp. */
 __device__ inline void transpose(const uint32_t (&p)[4], unsigned lane, uint32_t *words,
                                  uint32_t (&y)[4]) {
     const unsigned g = lane / 4, q = lane % 4;
@@ -144,7 +143,7 @@ __device__ inline void transpose(const uint32_t (&p)[4], unsigned lane, uint32_t
     y[3] = prmt(o01, o23, 0x7632);
 }
 
-/* Sixteen symbols from their bytes: byte b is x[b]. */
+/* Joins sixteen symbols from their bytes: byte b is x[b]. */
 __device__ inline void join_symbols(const uint32_t (&x)[1][4], uint32_t (&z)[1][4]) {
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -169,7 +168,7 @@ __device__ inline void join_symbols(const uint32_t (&x)[4][4], uint32_t (&z)[4][
         }
 }
 
-/* Four words of symbols from the planes of their bytes: plane i is 256 * i bytes behind. */
+/* Joins four words of symbols from the planes of their bytes: plane i begins at byte 256 * i. */
 __device__ inline void join_planes(const uint8_t *planes, std::integral_constant<int, 16>,
                                    uint32_t (&y)[4]) {
     const uint2 low = *(const uint2 *)planes, high = *(const uint2 *)(planes + 256);
@@ -207,8 +206,8 @@ __device__ inline void leave_dual_basis(uint32_t (&y)[4], uint32_t polynomial) {
     }
 }
 
-/* Pieces of H bits become bytes: y[k] has byte for byte piece k of 8 / H outputs, the first piece is
- * the top of a result. Output i is then in y[i], y[i + 8 / H], ..., the top byte first. */
+/* Pieces of H bits become bytes: y[k] has byte for byte piece k of 8 / H outputs, the first piece
+ * is the top of a result. Output i is then in y[i], y[i + 8 / H], ..., the top byte first. */
 template <int H, int N>
 __device__ inline void join_pieces(uint32_t (&y)[N][4]) {
     if constexpr (H < 8) {
@@ -242,7 +241,7 @@ __device__ void store_outputs(const GemmJob &job, const TilePlace &place, const 
     const unsigned thread = threadIdx.x % 128, lane = thread % 32;
     const unsigned first_row =
         place.outputs * T::outputs + warpgroup * (T::outputs / T::warpgroups);
-    const Symbols::Place to = job.symbols.of_tile(place.symbols, T::region_bytes);
+    const Symbols::Span to = job.symbols.of_tile(place.symbols, T::region_bytes);
     uint32_t *words = (uint32_t *)(planes + thread / 32 * 512);
     /* The rows of this thread, and, long before it is needed, whether they are stored. */
     constexpr unsigned outputs = T::h <= 8 ? 8 / T::h : 1;
@@ -337,12 +336,12 @@ __global__ __launch_bounds__(128 * (Tile<W, LEVELS>::warpgroups + 1),
     __syncthreads();
     const unsigned warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);
     if (warpgroup == T::warpgroups) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(T::warpgroups == 2 ? 40 : 32));
+        wgmma::give_registers<T::warpgroups == 2 ? 40 : 32>();
         if (threadIdx.x % 128 == 0)
             copy_batches<T>(job, shared, barriers);
         return;
     }
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(T::warpgroups == 2 ? 232 : 160));
+    wgmma::take_registers<T::warpgroups == 2 ? 232 : 160>();
 
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     const unsigned row = 16 * warp + lane / 4; /* of the warpgroup's 64, and row + 8 */
@@ -356,9 +355,7 @@ __global__ __launch_bounds__(128 * (Tile<W, LEVELS>::warpgroups + 1),
     const uint64_t data = (uint64_t)((shared & 0x3ffff) >> 4) | (uint64_t)(128 >> 4) << 16 |
                           (uint64_t)(256 >> 4) << 32;
     uint8_t *const planes = memory + R::planes_at + warpgroup * 8 * T::symbols;
-    const auto sync_warpgroup = [&] {
-        asm volatile("bar.sync %0, 128;" : : "r"(warpgroup + 1) : "memory");
-    };
+    const auto sync_warpgroup = [&] { wgmma::sync_warpgroup(warpgroup); };
 
     bulk::RingPosition position;
     constexpr int ahead = LEVELS == 0 ? T::steps : 1; /* steps whose rows are in registers */

@@ -24,7 +24,8 @@ struct PointsJob {
     uint32_t points[most];
 };
 
-/* The columns whose elements a thread turns into 32 bits of rows: so many words as pieces. */
+/* Returns the first column whose elements a thread turns into rows. The elements are T::pieces
+ * words. */
 template <class T>
 __device__ size_t first_column(size_t step, unsigned half, unsigned q) {
     return step * T::inputs + half * T::inputs / 2 + q * 32 / T::h;
@@ -54,7 +55,7 @@ __device__ void split_sequences(const uint64_t (&x)[N], int part, const F &write
     }
 }
 
-/* The lower H bits of each 2 H bits. */
+/* Returns the lower H bits of each 2 H bits. */
 template <int H>
 __device__ uint32_t lower_halves(uint64_t x) {
     constexpr uint32_t mask = 0xffffffff / (1u << H | 1);
@@ -92,7 +93,8 @@ struct Sequences {
                          << byte / (W / 8) * 2 * W % 64;
         return sequences;
     }
-    /* Writes the rows, or the sequences if there are no levels, of one output in one half of one q. */
+    /* Writes the rows, or the sequences if there are no levels, of one output in one half of one
+     * q. */
     template <class T>
     __device__ void store(const MatrixJob &job, size_t row, size_t step, unsigned q, unsigned half,
                           const uint32_t (&words)[T::pieces]) const {
@@ -135,10 +137,10 @@ struct OperandOf<ClmadTile<W>> {
 
 template <class T>
 __device__ size_t whole_tiles(size_t rows) {
-    return (rows + T::outputs - 1) / T::outputs * T::outputs;
+    return round_up<T::outputs>(rows);
 }
 
-/* ---- elements that one thread can know: word<W>(row, col, count) are elements from `col` on ---- */
+/* ---- elements that one thread can know: word<W>(row, col, count) are elements from `col` on -- */
 
 struct Dense {
     const uint8_t *elements;
@@ -210,12 +212,12 @@ __global__ __launch_bounds__(512) void write_matrix(const __grid_constant__ Matr
     }
 }
 
-/* ---- powers ----------------------------------------------------------------------------------- */
+/* ---- powers ---------------------------------------------------------------------------------- */
 
-/* The products of the elements of two words. */
+/* Returns the products of the elements of two words. */
 template <int W>
 __device__ uint32_t multiply_words(uint32_t a, uint32_t b, uint64_t polynomial) {
-    constexpr uint32_t all = 0xffffffff >> (32 - W);
+    constexpr uint32_t all = symbol_mask<W>;
     uint32_t product = 0;
 #pragma unroll
     for (int at = 0; at < 32; at += W)
@@ -236,7 +238,7 @@ __global__ __launch_bounds__(512) void write_powers(const __grid_constant__ Matr
     __syncthreads();
     const size_t rows = whole_tiles<T>(job.rows);
     const size_t length = BY_ROWS ? job.steps : rows, fixed = BY_ROWS ? rows : job.steps;
-    const size_t total = (length + walk - 1) / walk * fixed * 8;
+    const size_t total = divide_up<walk>(length) * fixed * 8;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < total;
          i += (size_t)gridDim.x * blockDim.x) {
         const unsigned q = i % 4, half = i / 4 % 2;
@@ -276,7 +278,7 @@ __global__ __launch_bounds__(512) void write_powers(const __grid_constant__ Matr
     }
 }
 
-/* ---- launches --------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static __global__ void store_points(const __grid_constant__ PointsJob job, uint32_t *to) {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -303,7 +305,7 @@ inline gfk_status send_points(const gfk_matmul_call *call) {
             (of_rows ? gfk_generator_row_points : gfk_generator_col_points)(call->generator, first,
                                                                             job.count, job.points);
             const gfk_status status =
-                launch(store_points, (job.count + 255) / 256, 256, 0, call->stream, job,
+                launch(store_points, gfk_divide_up(job.count, 256), 256, 0, call->stream, job,
                        points_of(call) + (of_rows ? a->cols : 0) + first);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
@@ -312,7 +314,8 @@ inline gfk_status send_points(const gfk_matmul_call *call) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* Writes the matrix operand of `rows` rows from `row` on, whose parts have `steps` steps of 256 bits. */
+/* Writes the matrix operand of `rows` rows from `row` on, whose parts have `steps` steps of 256
+ * bits. */
 template <class T>
 gfk_status write_rows(const gfk_matmul_call *call, size_t row, size_t rows, size_t steps,
                       uint32_t *matrix) {

@@ -15,12 +15,7 @@ struct DataJob {
     size_t first_step, steps; /* of this launch, of a part */
 };
 
-template <int W>
-__device__ uint32_t load_symbol(const uint8_t *p) {
-    return W == 8 ? *p : W == 16 ? *(const uint16_t *)p : *(const uint32_t *)p;
-}
-
-/* A block of write_data writes one half of a step, of all symbols of a tile or of so many. */
+/* A block of write_data writes one half of a step, of `groups` times 32 symbols of a tile. */
 template <int W, int LEVELS>
 struct Slice {
     static constexpr int groups = LEVELS < 4 ? 8 : 4; /* of 32 symbols */
@@ -63,20 +58,20 @@ __launch_bounds__(32 *
     __shared__ __align__(16) uint8_t x[S::inputs * S::pitch];
     const unsigned tile = blockIdx.y, slice = blockIdx.z;
     const unsigned half = slice % 2, first_group = slice / 2 * S::groups;
-    const Symbols::Place place = job.symbols.of_tile(tile, T::region_bytes);
-    const uint64_t begin = place.begin + first_group * (unsigned)S::group_bytes;
+    const Symbols::Span span = job.symbols.of_tile(tile, T::region_bytes);
+    const uint64_t begin = span.begin + first_group * (unsigned)S::group_bytes;
     const size_t first = (size_t)blockIdx.x * T::inputs + half * S::inputs;
     for (unsigned i = threadIdx.x; i < S::inputs * vectors; i += threads) {
         const unsigned input = i / vectors, at = i % vectors * 16;
         uint32_t v[4] = {};
         if (first + input < job.inputs) {
             const uint8_t *p =
-                job.b.at(place.product * job.next_inputs + first + input, place.of_head);
-            if (begin + at + 16 <= place.bytes && (uintptr_t)(p + begin) % 16 == 0)
+                job.b.at(span.product * job.next_inputs + first + input, span.of_head);
+            if (begin + at + 16 <= span.bytes && (uintptr_t)(p + begin) % 16 == 0)
                 unpack(load_vector(p + begin + at), v);
             else
                 for (int n = 0; n < 4; n++)
-                    v[n] = load_word(p, begin + at + 4 * n, place.bytes);
+                    v[n] = load_word(p, begin + at + 4 * n, span.bytes);
         }
         *(uint4 *)(x + input * S::pitch + at / S::group_bytes * 16 + at) =
             make_uint4(v[0], v[1], v[2], v[3]);
@@ -138,7 +133,7 @@ gfk_status run_wgmma(const gfk_matmul_call *call) {
     GemmJob job;
     job.data = call->workspace;
     job.batches = (uint32_t)(plan.batches / T::parts);
-    job.polynomial = (uint32_t)(call->field->polynomial & (((uint64_t)1 << W) - 1));
+    job.polynomial = lower_polynomial(W, call->field->polynomial);
     job.accumulate = call->accumulate;
     job.zero = 0;
     job.condition = call->condition;
@@ -163,7 +158,7 @@ gfk_status run_wgmma(const gfk_matmul_call *call) {
             for (size_t first = 0; first < rows && status == GFK_STATUS_SUCCESS; first += most) {
                 job.matrix = matrix + first / T::outputs * plan.batches * plan.matrix_bytes;
                 job.rows = (uint32_t)(rows - first < most ? rows - first : most);
-                job.output_tiles = (uint32_t)((job.rows + T::outputs - 1) / T::outputs);
+                job.output_tiles = (uint32_t)gfk_divide_up(job.rows, T::outputs);
                 job.wanted = call->wanted ? call->wanted + row + first : NULL;
                 set_regions(job.c, call->c, call->head.c, call->head.c_stride, row + first,
                             plan.products * job.rows);

@@ -2,35 +2,39 @@
 /* The operands of a matmul in the workspace, and how products become products of bits.
  *
  * Let L(y) be the highest bit of y. The bits L(y), L(y x), L(y x^2), ... of a symbol y are its
- * coordinates in a basis that is dual to 1, x, x^2, .... Bit b of the product a * y is there
+ * coordinates in a basis that is dual to 1, x, x^2, .... In that basis bit b of the product
+ * a * y is
  *     L(a y x^b) = sum over j of y_j L(a x^(b + j)),
  * so the w x w bits by which a multiplies are a Hankel matrix: 2 w - 1 bits, the sequence
- * s_t = L(a x^t), of which row b begins at s_b. A lane shifts rows out of the sequence in registers.
- * Sums stay in that basis until they are stored.
+ * s_t = L(a x^t), of which row b begins at s_b. A lane shifts rows out of the sequence in
+ * registers. Sums stay in that basis until they are stored.
  *
  * A product with such a matrix is three products with Hankel matrices of half the size: with the
- * quarters T0, T1, T1, T2 and the halves y0, y1 of y, the first half is (T0 + T1) y0 + T1 (y0 + y1),
- * the second one (T1 + T2) y1 + T1 (y0 + y1). LEVELS such divisions make 3^LEVELS parts, the three of
- * the first division before those of the second, and 2^LEVELS pieces of h bits of each element. The
- * parts are independent products, whose results are added when an output is stored.
+ * quarters T0, T1, T1, T2 and the halves y0, y1 of y, the first half is (T0 + T1) y0 + T1 (y0 +
+ * y1), the second one (T1 + T2) y1 + T1 (y0 + y1). LEVELS such divisions make 3^LEVELS parts, the
+ * three of the first division before those of the second, and 2^LEVELS pieces of h bits of each
+ * element. The parts are independent products, whose results are added when an output is stored.
  *
- * A tile of outputs is 128 rows of bits, or 192 if there are levels. A step is 256 bits of inputs, and
- * half n of q = 0 to 3 has the inputs whose bits are 128 n + 32 q to 128 n + 32 q + 31. The matrix
- * operand is [tile of outputs][part][step][output][q][half] with sequences of 2 w bits, 8 bytes for
- * each half, or [tile of outputs][part][step][row][q][half] with 4 bytes of the row itself. The data
- * operand holds pieces of symbols as core matrices of wgmma, [tile of symbols][part][step][i][half][p],
- * 16 bytes of 128 / h inputs of symbol 32 p + i. Missing inputs and outputs are 0. */
+ * A tile of outputs is 128 rows of bits, or 192 if there are levels. A step is 256 bits of inputs,
+ * and half n of q = 0 to 3 has the inputs whose bits are 128 n + 32 q to 128 n + 32 q + 31. A batch
+ * is some steps: the K-block of this product. The matrix operand is
+ * [tile of outputs][part][step][output][q][half] with sequences of 2 w bits, 8 bytes for each half,
+ * or [tile of outputs][part][step][row][q][half] with 4 bytes of the row itself. The data operand
+ * holds pieces of symbols as core matrices of wgmma,
+ * [tile of symbols][part][step][i][half][p], 16 bytes of 128 / h inputs of symbol 32 p + i. Missing
+ * inputs and outputs are 0. */
 #pragma once
 
 #include "host/product/engine.h"
 #include "host/product/matmul.h"
 #include "kernels/common/launch.cuh"
-#include "kernels/common/vector_io.cuh"
+#include "kernels/common/regions.cuh"
+#include "kernels/common/symbol.cuh"
 
 namespace gfk {
 namespace matmul {
 
-/* 3 for each level of halving. */
+/* Returns the number of parts: each level of halving makes three of one. */
 constexpr int parts_of(int levels) {
     return levels == 0 ? 1 : 3 * parts_of(levels - 1);
 }
@@ -42,15 +46,15 @@ struct Tile {
     static constexpr int h = W / pieces; /* bits of a piece */
     static constexpr int bits = GFK_MATMUL_TILE_BITS(LEVELS), warpgroups = bits / 64;
     static constexpr int outputs = bits / h, symbols = GFK_MATMUL_TILE_SYMBOLS;
-    static constexpr int steps = GFK_MATMUL_BATCH_BITS(LEVELS) / 256; /* of a batch */
+    static constexpr int steps = GFK_MATMUL_BATCH_BITS(LEVELS) / 256; /* of a batch (K-block) */
     static constexpr int inputs = 256 / h;                            /* of a step */
     static constexpr int region_bytes = symbols * symbol_bytes;
     static constexpr unsigned data_bytes = 8192; /* of a step */
     static constexpr unsigned matrix_bytes = LEVELS == 0 ? outputs * 64 : bits * 32;
 };
 
-/* Of the kernels on the carry-less multiply-add (clmad.cuh). Four warps of a block stand one below the
- * other. */
+/* The tile of the kernels on the carry-less multiply-add (clmad.cuh). The four warps of a block
+ * take one group of outputs each, for the same symbols. */
 template <int W>
 struct ClmadTile {
     static constexpr int w = W, symbol_bytes = W / 8, pieces = 1, parts = 1, h = W;
@@ -72,31 +76,29 @@ struct ClmadTile {
 /* Regions of one launch, and those of the head. */
 struct Regions {
     static constexpr size_t most = GFK_MATMUL_MOST_POINTERS;
-    uint8_t *base; /* NULL: pointers */
-    size_t stride;
-    uint8_t *head;
-    size_t head_stride;
+    SpacedRegions spaced; /* base NULL: pointers */
+    SpacedRegions head;
     uint8_t *pointers[most];
 
     __device__ uint8_t *at(size_t i, bool of_head) const {
-        return of_head ? head + i * head_stride : base ? base + i * stride : pointers[i];
+        return of_head ? head.at(i) : spaced.base ? spaced.at(i) : pointers[i];
     }
 };
 
-/* The symbols of one launch: tiles of products, which have the same number of tiles each, those of the
- * head first. A launch of a part of one product begins with first_tile. */
+/* The symbols of one launch: tiles of products, which have the same number of tiles each, those of
+ * the head first. A launch of a part of one product begins with first_tile. */
 struct Symbols {
     uint64_t bytes, head_bytes; /* of a region */
     uint64_t first_tile;
     uint32_t tiles_each, head_tiles;
 
-    /* The bytes from `begin` on of regions of a product. */
-    struct Place {
+    /* A tile: the bytes from `begin` on of the regions of a product. */
+    struct Span {
         unsigned product;
         bool of_head;
         uint64_t begin, bytes; /* bytes: of the region */
     };
-    __device__ Place of_tile(unsigned tile, unsigned region_bytes) const {
+    __device__ Span of_tile(unsigned tile, unsigned region_bytes) const {
         const unsigned product = tile / tiles_each;
         const uint64_t at = first_tile + (tile - product * tiles_each);
         const bool of_head = at < head_tiles;
@@ -109,22 +111,20 @@ template <class T>
 Symbols symbols_of(const gfk_matmul_call *call, uint64_t first_tile, size_t tiles) {
     const size_t head = call->head.bytes;
     return {call->bytes, head, first_tile, (uint32_t)(tiles / call->plan.products),
-            (uint32_t)((head + T::region_bytes - 1) / T::region_bytes)};
+            (uint32_t)gfk_divide_up(head, T::region_bytes)};
 }
 
 inline void set_regions(Regions &to, const gfk_regions *from, const uint8_t *head,
                         size_t head_stride, size_t first, size_t count) {
-    to.base = from->pointers ? NULL : (uint8_t *)gfk_region_address(from, first);
-    to.stride = from->stride;
-    to.head = (uint8_t *)head + first * head_stride;
-    to.head_stride = head_stride;
-    for (size_t i = 0; from->pointers && i < count; i++)
-        to.pointers[i] = (uint8_t *)gfk_region_address(from, first + i);
+    to.spaced = {from->pointers ? NULL : gfk_region_address(from, first), from->stride};
+    to.head = {(uint8_t *)head + first * head_stride, head_stride};
+    if (from->pointers)
+        list_regions(to.pointers, from, first, count);
 }
 
 /* A tile of a launch. Neighbouring blocks share tiles of symbols: eight tiles of symbols stand side
- * by side, one further for each tile of outputs, so that no block always gets the tile of a product that
- * takes the longest. */
+ * by side, one further for each tile of outputs, so that no block always gets the tile of a product
+ * that takes the longest. */
 struct TilePlace {
     unsigned outputs, symbols;
 
@@ -138,29 +138,22 @@ struct TilePlace {
     }
 };
 
-/* Four bytes of an input; zeros behind its end. */
-__device__ inline uint32_t load_word(const uint8_t *p, uint64_t at, uint64_t bytes) {
-    if (at + 4 <= bytes && (uintptr_t)(p + at) % 4 == 0)
-        return *(const uint32_t *)(p + at);
-    return at < bytes ? load_bytes(p + at, bytes - at < 4 ? (unsigned)(bytes - at) : 4) : 0;
-}
-
 /* Is this output to be stored? */
 template <class J>
-__device__ bool is_stored(const J &job, const Symbols::Place &place, unsigned row) {
+__device__ bool is_stored(const J &job, const Symbols::Span &span, unsigned row) {
     return row < job.rows &&
-           (job.wanted == nullptr || job.wanted[(size_t)place.product * job.rows + row] != 0);
+           (job.wanted == nullptr || job.wanted[(size_t)span.product * job.rows + row] != 0);
 }
 
-/* Stores 16 bytes of an output, `at` bytes behind the first one of its tile. */
+/* Stores 16 bytes of an output from byte `at` of its tile on. */
 template <class J>
-__device__ void store_symbols(const J &job, const Symbols::Place &place, unsigned row, unsigned at,
+__device__ void store_symbols(const J &job, const Symbols::Span &span, unsigned row, unsigned at,
                               const uint32_t (&y)[4]) {
-    const uint64_t begin = place.begin + at;
-    if (begin >= place.bytes)
+    const uint64_t begin = span.begin + at;
+    if (begin >= span.bytes)
         return;
-    uint8_t *p = job.c.at((size_t)place.product * job.rows + row, place.of_head) + begin;
-    const unsigned left = place.bytes - begin < 16 ? (unsigned)(place.bytes - begin) : 16;
+    uint8_t *p = job.c.at((size_t)span.product * job.rows + row, span.of_head) + begin;
+    const unsigned left = span.bytes - begin < 16 ? (unsigned)(span.bytes - begin) : 16;
     if (left == 16 && (uintptr_t)p % 16 == 0)
         store_vector<true>(p, y, job.accumulate);
     else
@@ -182,13 +175,13 @@ struct GemmJob {
     const uint8_t *wanted;     /* likewise, from the first region of c on */
 };
 
-/* gemm.cu, for each line of shapes.def with WGMMA. The job's regions and operands are those of one part of a
- * call. */
+/* gemm.cu, for each line of shapes.def with WGMMA. The job's regions and operands are those of one
+ * part of a call. */
 template <int W, int LEVELS>
 gfk_status gemm(const GemmJob &job, int processors, gfk_stream_t stream);
-/* What the symbol of a row points to. */
+/* The symbol of a row points to a Run. */
 using Run = gfk_status(const gfk_matmul_call *call);
-/* matmul.cu: a call with the kernel that `gemm` launches. */
+/* matmul.cu: runs a call with the kernel that `gemm` launches. */
 template <int W, int LEVELS>
 gfk_status run_wgmma(const gfk_matmul_call *call);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernels of PRMT, w = 8: SPLIT in parts of 3, 3 and 2 bits for every coefficient, with the
- * tables in the kernel's parameters and so in the constant bank. What a lookup needs of an input
- * word, its indices, is worked out once for all outputs. */
+ * tables in the kernel's parameters and so in the constant bank. The indices of an input word are
+ * computed once for all outputs. */
 #pragma once
 
 #include <type_traits>
@@ -11,8 +11,9 @@
 namespace gfk {
 namespace prmt_w8 {
 
-/* Byte i of a pair of words is entry i; high has four. By bits 0 to 2 of the symbol, by bits 4, 5
- * and 3, by bits 6 and 7. */
+/* The tables of a coefficient; byte i of a table is entry i. Bits 0 to 2 of the symbol are the
+ * index of `low`, bits 4, 5 and 3 that of `middle`, bits 6 and 7 that of `high`, which has four
+ * entries. */
 struct Tables {
     uint32_t low[2], middle[2], high;
 };
@@ -75,7 +76,8 @@ __device__ inline void add(uint32_t (&sums)[Outputs][4], const uint32_t (&x)[4],
     }
 }
 
-/* The vector of an output, whose symbols are interleaved until now. */
+/* Puts the symbols of an output's vector, which are interleaved, into their order, and stores the
+ * vector. */
 template <bool Aligned, bool Reads>
 __device__ inline void put(uint8_t *p, const uint32_t (&sums)[4], const Epilogue &epilogue,
                            uint64_t offset) {
@@ -94,8 +96,7 @@ constexpr size_t panel_outputs = 4; /* outputs computed together, at most */
 struct Job : Extent {
     uint32_t reads_outputs; /* 0 or 1 */
     Factors f;
-    const uint8_t *in[most_inputs];
-    uint8_t *out[panel_outputs];
+    ListedRegions<most_inputs, panel_outputs> regions;
     Tables tables[most_coefficients]; /* input by input */
 
     __device__ uint32_t coefficient(unsigned j, unsigned i) const {
@@ -103,8 +104,8 @@ struct Job : Extent {
     }
 };
 
-/* Any number of inputs, one after the other. Vectors: of a region, that a thread takes. Blocks:
- * resident on a multiprocessor, at least. */
+/* A compiled kernel, which takes the inputs one after the other. Vectors: those of a region that a
+ * thread takes. Blocks: the least number that is resident on a multiprocessor. */
 template <int Outputs, int Vectors, int Blocks, bool Aligned>
 struct Looped {
     static constexpr int max_inputs = most_coefficients / Outputs;
@@ -135,14 +136,14 @@ __global__ __launch_bounds__(K::threads, K::blocks) void looped(const __grid_con
         for (int j = 0; j < K::outputs; j++)
 #pragma unroll
             for (int v = 0; v < K::vectors; v++)
-                job.epilogue.prefetch(job.out[j] + at[v]);
+                job.epilogue.prefetch(job.regions.out[j] + at[v]);
     uint32_t sums[K::vectors][K::outputs][4] = {};
 #pragma unroll 2
     for (unsigned i = 0; i < job.cols; i++) {
         uint32_t x[K::vectors][4];
 #pragma unroll
         for (int v = 0; v < K::vectors; v++)
-            load_vector<K::aligned>(job.in[i] + at[v], x[v]);
+            load_vector<K::aligned>(job.regions.in[i] + at[v], x[v]);
 #pragma unroll
         for (int v = 0; v < K::vectors; v++)
             add(sums[v], x[v], job.f, job.tables + i * K::outputs);
@@ -155,7 +156,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void looped(const __grid_con
             if (first + v * K::threads < job.count)
 #pragma unroll
                 for (int j = 0; j < K::outputs; j++)
-                    put<K::aligned, decltype(reads)::value>(job.out[j] + at[v], sums[v][j],
+                    put<K::aligned, decltype(reads)::value>(job.regions.out[j] + at[v], sums[v][j],
                                                             job.epilogue, at[v] - job.phase);
     };
     if (job.reads_outputs)

@@ -25,13 +25,11 @@ gfk_status start(const gfk_product_call *call, const gfk::Vectors &c, const Pane
     job.f = factors;
     job.cols = (uint32_t)cols;
     job.rows = (uint32_t)panel.outputs;
-    for (size_t i = 0; i < cols; i++)
-        job.in[i] = gfk_region_address(call->in, i) - c.phase;
-    for (size_t j = 0; j < panel.outputs; j++)
-        job.out[j] = gfk_region_address(call->out, panel.first + j) - c.phase;
+    gfk::list_regions(job.regions.in, call->in, 0, cols, c.phase);
+    gfk::list_regions(job.regions.out, call->out, panel.first, panel.outputs, c.phase);
     memcpy(job.tables, panel.tables, panel.outputs * cols * sizeof *panel.tables);
-    const uint64_t blocks = (job.count + K::block_vectors - 1) / K::block_vectors;
-    const uint64_t cut = (gfk::partial_threads(job, 8) + K::threads - 1) / K::threads;
+    const uint64_t blocks = gfk_divide_up(job.count, K::block_vectors);
+    const uint64_t cut = gfk_divide_up(gfk::partial_threads(job, 8), K::threads);
     return gfk::launch(looped<K>, blocks > cut ? blocks : cut, K::threads, 0, call->stream, job);
 }
 
@@ -39,7 +37,7 @@ using Start = gfk_status(const gfk_product_call *, const gfk::Vectors &, const P
 template <class K>
 constexpr Start *start_of = start<K>;
 
-/* The row of the list for a panel of so many outputs. */
+/* The row of the list for a panel of `outputs` outputs. */
 const gfk_compiled_kernel_info *find(const gfk_product_info &info, size_t outputs, bool aligned) {
     size_t count;
     const gfk_kernel_row *row = gfk_rows_of(info.engine->id, &count);

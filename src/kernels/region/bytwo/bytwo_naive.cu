@@ -23,7 +23,7 @@ struct BytwoP : Bytwo {
                 product = product << 1 ^ polynomial;
             else
                 product = product << 1;
-            product &= 0xffffffffu >> (32 - W);
+            product &= gfk::symbol_mask<W>;
             if (c >> i & 1)
                 product ^= x;
         }
@@ -46,7 +46,7 @@ struct BytwoB : Bytwo {
                 x = x << 1 ^ polynomial;
             else
                 x = x << 1;
-            x &= 0xffffffffu >> (32 - W);
+            x &= gfk::symbol_mask<W>;
         }
         return product;
     }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LOG, one symbol per thread: the naive rows, and the tables of w=32, which are built on the device. */
+/* LOG, one symbol per thread: the naive rows, and the tables of w=32, which are built on the
+ * device. */
+#include "host/base/poly.h"
 #include "kernels/region/walk_symbols.cuh"
 #include "log_tables.cuh"
 
@@ -25,7 +27,7 @@ __device__ uint32_t multiply(uint32_t a, uint32_t b, uint32_t polynomial) {
     for (; b != 0; b >>= 1) {
         if (b & 1)
             product ^= a;
-        a = a << 1 ^ (a >> 31 ? polynomial : 0);
+        a = gfk_poly_double(a, 32, polynomial);
     }
     return product;
 }

@@ -93,7 +93,7 @@ struct Log16 {
             : tables(call), polynomial(gfk::replicate<16>(gfk::lower_polynomial(call))),
               generator(call->multiplier->info.field.generator) {}
         __device__ const uint16_t *even_powers() const { return tables.antilog + 65536; }
-        /* Where the window begins: half of log c, modulo 65535. */
+        /* The beginning of the window: half of log c, modulo 65535. */
         __device__ uint32_t begin() const {
             const uint32_t log_c = tables.log[tables.c];
             return (log_c + (log_c & 1) * 65535) / 2;

@@ -8,7 +8,7 @@ namespace gfk {
 
 template <int W>
 struct LogTables {
-    static constexpr uint32_t order = 0xffffffffu >> (32 - W);
+    static constexpr uint32_t order = symbol_mask<W>;
     const Symbol<W> *log, *antilog;
     uint32_t c;
 

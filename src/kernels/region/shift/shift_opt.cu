@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SHIFT, optimized: the full carry-less product by shifts, then its reduction by shifts. A shift by
- * b is a multiplication by 2^b, which the FMA pipe does beside the XORs of the ALU pipe; the powers
- * come from kernel parameters, or the compiler would turn them back into shifts.
+ * b is a multiplication by 2^b, which the FMA pipe does while the ALU pipe does the XORs; the
+ * powers come from kernel parameters, or the compiler would turn them back into shifts.
  *
  * In a short region of w=8 or 16 a thread takes one symbol and all bits of c in turn, because it
  * would wait for the list of set bits. */
@@ -22,7 +22,7 @@ struct ShiftParams {
 
     explicit ShiftParams(const gfk_call *call) {
         const uint64_t polynomial = call->multiplier->info.field.polynomial;
-        const uint32_t all = 0xffffffffu >> (32 - W), barrett = gfk::barrett(W, polynomial);
+        const uint32_t all = gfk::symbol_mask<W>, barrett = gfk::barrett(W, polynomial);
         for (int b = 0; b < W; b++) {
             if (call->c >> b & 1) {
                 c_right[c_count] = W - b;
@@ -40,7 +40,8 @@ struct ShiftParams {
 };
 
 /* w=8 and 16. For the product a symbol has twice its width in a register, two lanes or one; the
- * reduction works on full words again, the upper halves of the products beside the lower ones. */
+ * reduction works on full words again, the upper halves of the products apart from the lower
+ * ones. */
 template <int W>
 struct Shift : gfk::OneTileOp {
     static constexpr int w = W, threads = 64, vectors = 3, blocks = W == 8 ? 16 : 12;

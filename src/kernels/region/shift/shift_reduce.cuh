@@ -5,7 +5,8 @@
  * of r, and every irreducible polynomial takes the same path. */
 #pragma once
 
-#include "kernels/common/word.cuh"
+#include "host/base/poly.h"
+#include "kernels/common/symbol.cuh"
 
 namespace gfk {
 
@@ -15,15 +16,9 @@ struct ShiftBy {
     uint32_t mask;
 };
 
-/* x^(2w) / polynomial without its leading term x^w, by long division. */
+/* x^(2w) / polynomial, without its leading term x^w. */
 inline uint32_t barrett(unsigned w, uint64_t polynomial) {
-    uint32_t remainder = (uint32_t)(polynomial ^ UINT64_C(1) << w), quotient = 0;
-    for (unsigned i = 0; i < w; i++) {
-        const uint32_t carry = remainder >> (w - 1) & 1;
-        quotient = quotient << 1 | carry;
-        remainder = (uint32_t)((uint64_t)remainder << 1 ^ (carry ? polynomial : 0));
-    }
-    return quotient;
+    return lower_polynomial(w, gfk_barrett_of(w, polynomial).quotient);
 }
 
 /* low += high * x^w mod the polynomial, in every symbol of N words. Params has the shifts of both

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The batch kernel for every device and any number of inputs, without the carry-less multiply-add,
  * and the choice among all batch kernels. */
-#include "batch_layout.h"
-#include "host/base/sizes.h"
 #include "kernels/common/launch.cuh"
 #include "kernels/common/vector_io.cuh"
+#include "layout.h"
 
 namespace gfk {
 namespace batch {
 namespace {
 
 constexpr unsigned threads = 128;
-constexpr unsigned vectors = 32;     /* of a task */
-constexpr unsigned pass_outputs = 4; /* in one pass over the inputs */
+constexpr unsigned vectors = 32;      /* of a task */
+constexpr unsigned panel_outputs = 4; /* computed together */
 
 template <int W>
 __device__ inline void multiply_task(const gfk_batch_job &job, uint32_t task) {
-    const Place place = find(job, task, vectors);
+    const TaskPlace place = find(job, task, vectors);
     const uint32_t vector = place.vector + threadIdx.x % 32;
     if (vector >= place.record.vectors)
         return;
     const bool whole = place.whole(vector);
     const uint32_t *coefficients = job.matrices + place.record.matrix;
     const unsigned rows = place.record.rows;
-    for (unsigned first = 0; first < rows; first += pass_outputs) {
-        uint32_t sum[pass_outputs][4] = {};
+    for (unsigned first = 0; first < rows; first += panel_outputs) {
+        uint32_t sum[panel_outputs][4] = {};
 #pragma unroll 1
         for (unsigned i = 0; i < job.cols; i++) {
             const uint8_t *p = load_address(place.in_image, i) + 16 * (uint64_t)vector;
@@ -34,14 +33,14 @@ __device__ inline void multiply_task(const gfk_batch_job &job, uint32_t task) {
             else
                 load_partial(p, place.first(vector), place.last(vector), x);
 #pragma unroll
-            for (unsigned j = 0; j < pass_outputs; j++)
+            for (unsigned j = 0; j < panel_outputs; j++)
                 if (first + j < rows)
                     add_product<W>(sum[j], x,
                                    __ldg(coefficients + (uint64_t)(first + j) * job.cols + i),
                                    job.polynomial);
         }
 #pragma unroll
-        for (unsigned j = 0; j < pass_outputs; j++)
+        for (unsigned j = 0; j < panel_outputs; j++)
             if (first + j < rows)
                 store_partial(load_address(place.in_image, job.cols + first + j) +
                                   16 * (uint64_t)vector,
@@ -63,7 +62,7 @@ __global__ __launch_bounds__(threads) void multiples(const __grid_constant__ gfk
         multiply_task<32>(job, task);
 }
 
-/* ---- on the host ------------------------------------------------------------------------------ */
+/* ---- on the host ----------------------------------------------------------------------------- */
 
 size_t matrix_words(size_t rows, size_t cols) {
     return rows * cols;

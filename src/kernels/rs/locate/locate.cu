@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locating on a device: what has no width, and the choice of the width. What a thread does with a
- * position is host/rs/locate/position.h. */
-#include "locate_tiles.cuh"
+/* Locating on a device: functions without a width, and the choice of the width. A thread\'s work on
+ * a position is in host/rs/locate/position.h. */
+#include "tiles.cuh"
 
 namespace {
 
@@ -28,11 +28,11 @@ __global__ void clear(const __grid_constant__ Blank blank) {
 }
 
 size_t mark_bytes(const gfk_locate_call *call) {
-    const uint64_t chunk = UINT64_C(1) << GFK_LOCATE_CHUNK_SHIFT;
-    return (size_t)((call->bytes + chunk - 1) / chunk) * sizeof *call->mismatch_map;
+    const size_t chunk = (size_t)1 << GFK_LOCATE_CHUNK_SHIFT;
+    return gfk_divide_up(call->bytes, chunk) * sizeof *call->mismatch_map;
 }
 
-/* f(what is compiled for this width) */
+/* Returns f(the functions of width w). */
 template <class F>
 auto with_width(unsigned w, const F &f) {
     return w == 8 ? f(Width<8>()) : w == 16 ? f(Width<16>()) : f(Width<32>());

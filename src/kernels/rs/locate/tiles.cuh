@@ -17,7 +17,7 @@ namespace locate {
 constexpr unsigned threads = 128, tile_bytes = 16 * threads;
 constexpr unsigned piece_shift = 13; /* a block takes 8 KiB of every region at a time */
 constexpr unsigned state_bytes = 34 << 10;
-constexpr uint32_t few = 16; /* so many positions are decoded without a guess */
+constexpr uint32_t few = 16; /* positions of a tile that are decoded without a guess */
 constexpr unsigned most_guesses = 2, most_skipped = 64; /* for a tile; tiles */
 constexpr uint32_t most_named = 1024; /* regions whose counts are in shared memory */
 static_assert((2 * GFK_LOCATE_MOST_ROWS + 2) * sizeof(uint32_t) <= state_bytes, "");
@@ -25,7 +25,7 @@ static_assert((2 * GFK_LOCATE_MOST_ROWS + 2) * sizeof(uint32_t) <= state_bytes, 
 using Count = unsigned long long; /* as atomicAdd wants it */
 static_assert(sizeof(Count) == sizeof(uint64_t), "");
 
-/* What a block found, before it is added to the verdict. */
+/* The counts of a block, which are added to the verdict in the end. */
 struct Found {
     Count corrupt, unexplained, first;
 };
@@ -42,7 +42,7 @@ __host__ __device__ inline uint64_t slab_bytes(const gfk_locate_code &c) {
     const uint64_t words = (uint64_t)c.m * (tile_bytes / 4 + 1) + c.t +
                            (uint64_t)(c.k + c.m) * (threads / 2) +
                            (uint64_t)c.pitch * gfk_most_guessed(&c);
-    return (words * 4 + 255) / 256 * 256;
+    return round_up<256>(words * 4);
 }
 __device__ inline Slab slab_at(const gfk_locate_code &c, uint8_t *p) {
     Slab slab;
@@ -57,7 +57,7 @@ __device__ inline Slab slab_at(const gfk_locate_code &c, uint8_t *p) {
     return slab;
 }
 
-/* What the threads of a block share. The bytes of a position in `left` are all ones if the position
+/* The shared memory of a block. The bytes of a position in `left` are all ones if the position
  * is not explained yet; decoding stores the length of a recurrence in the first one. */
 struct Shared {
     Found found;
@@ -75,7 +75,7 @@ struct Shared {
 };
 constexpr Shared::Tally no_tally = {0, ~0u, 0, ~0u};
 
-/* Adds what a block found to the verdict. */
+/* Adds the counts of a block to the verdict. */
 template <class J>
 __device__ inline void report(const J &job, const Found &found) {
     if (found.corrupt == 0)
@@ -86,7 +86,7 @@ __device__ inline void report(const J &job, const Found &found) {
     atomicMin((Count *)&job.verdict->first_corrupt, found.first);
 }
 
-/* Adds to a word of shared memory what all lanes of a warp bring. */
+/* Adds the sum of x over all lanes of a warp to a word of shared memory. */
 template <class T>
 __device__ inline void add_from_warp(T *to, uint32_t x) {
     const uint32_t sum = __reduce_add_sync(0xffffffff, x);
@@ -96,7 +96,7 @@ __device__ inline void add_from_warp(T *to, uint32_t x) {
 
 /* ---- a tile --------------------------------------------------------------------------------- */
 
-/* What a sample of the regions says, in device memory. */
+/* The result of a sample of the regions, in device memory. */
 struct Sample {
     enum Verdict : uint32_t {
         sound,   /* little is wrong: the check finds out where */
@@ -137,7 +137,7 @@ struct TileJob {
     }
 };
 
-/* All threads of a block call it first. `named`: k + m words of shared memory. */
+/* All threads of a block call begin_block first. `named`: k + m words of shared memory. */
 __device__ inline void begin_block(const TileJob &job, Shared &shared, uint8_t *slab,
                                    uint32_t *named) {
     const uint32_t regions = job.code.k + job.code.m;
@@ -155,7 +155,7 @@ __device__ inline void begin_block(const TileJob &job, Shared &shared, uint8_t *
     __syncthreads();
 }
 
-/* A region was named so often. */
+/* Adds to the number of times that a region was named. */
 __device__ inline void count_named(const TileJob &job, Shared &shared, uint32_t i, uint32_t count) {
     if (shared.named != nullptr)
         atomicAdd(&shared.named[i], count);
@@ -163,7 +163,7 @@ __device__ inline void count_named(const TileJob &job, Shared &shared, uint32_t 
         atomicAdd((Count *)&job.counts[i], (Count)count);
 }
 
-/* The code with what the compiler shall know of a width. */
+/* Returns the code with a width that the compiler knows. */
 template <int W>
 __device__ inline gfk_locate_code with_width(const gfk_locate_code &c) {
     gfk_locate_code code = c;
@@ -171,7 +171,7 @@ __device__ inline gfk_locate_code with_width(const gfk_locate_code &c) {
     return code;
 }
 
-/* A vector of a tile's row, and the thread's own. */
+/* The address of a vector in a tile's row, and that of the thread's own. */
 __device__ inline uint8_t *row_vector(const Slab &slab, uint32_t j, unsigned vector) {
     return slab.rows + (uint64_t)j * tile_bytes + 16 * vector;
 }
@@ -179,7 +179,8 @@ __device__ inline uint8_t *my_row(const Slab &slab, uint32_t j) {
     return row_vector(slab, j, threadIdx.x);
 }
 
-/* The top bit of every symbol that is not 0; and all ones in its place. */
+/* nonzero_symbols returns the top bit of every symbol that is not 0, nonzero_mask all bits of these
+ * symbols. */
 template <int W>
 __device__ inline uint32_t nonzero_symbols(uint32_t x) {
     constexpr uint32_t top = replicate<W>(1u << (W - 1));
@@ -197,7 +198,8 @@ __device__ inline uint32_t count_symbols(const uint32_t (&masks)[4]) {
         count += (uint32_t)__popc(masks[i]);
     return count / W;
 }
-/* The lowest symbol of the thread's vector with a mask, counted from the tile's first one. */
+/* Returns the lowest symbol of the thread's vector with a mask, counted from the tile's first
+ * one. */
 template <int W>
 __device__ inline uint32_t first_symbol(const uint32_t (&masks)[4]) {
     uint32_t first = ~0u;
@@ -208,10 +210,10 @@ __device__ inline uint32_t first_symbol(const uint32_t (&masks)[4]) {
     return first;
 }
 
-/* The products of a matrix with `inputs` vectors of the thread: Outputs rows of the matrix at a time.
- * Abreast vectors are loaded before the first of them is multiplied, so that a warp waits once for all.
- * load(i, x) loads vector i, use(j, y) gets output j. Element j of column i is columns[i * pitch + j],
- * where the pitch is a multiple of 8. */
+/* The products of a matrix with `inputs` vectors of the thread: Outputs rows of the matrix at a
+ * time. Abreast vectors are loaded before the first of them is multiplied, so a warp waits once
+ * for all. load(i, x) loads vector i, use(j, y) gets output j. Element j of column i is
+ * columns[i * pitch + j], where the pitch is a multiple of 8. */
 template <int W, int Outputs, int Abreast = 4, class Load, class Use>
 __device__ inline void multiply(const gfk_barrett &barrett, uint32_t outputs, uint32_t inputs,
                                 const uint32_t *columns, int64_t pitch, const Load &load,
@@ -258,19 +260,6 @@ __device__ inline void multiply(const gfk_barrett &barrett, uint32_t outputs, ui
     }
 }
 
-constexpr unsigned most_prefetched =
-    24; /* regions, of which a block's next tile is prefetched: the L2
-                                            cache holds 2 KiB of each for each block */
-
-/* Has the L2 cache fetch the warp's vectors of four regions. */
-__device__ inline void prefetch_vectors(const TileJob &job, uint32_t first, uint64_t at) {
-    const unsigned lane = threadIdx.x % 32, line = 128;
-    const uint32_t i = first + lane / 4;
-    const uint64_t ahead = at - 16 * lane + lane % 4 * line;
-    if (lane < 16 && i < job.code.k + job.code.m && job.is_whole(ahead))
-        asm volatile("prefetch.global.L2 [%0];" : : "l"(job.region(i) + ahead));
-}
-
 /* Stores syndromes [first, last) of a vector, which is at offset `at`, and collects their bits. */
 template <int W, int Outputs, bool Whole, int Abreast = 4>
 __device__ inline void find_syndromes(const TileJob &job, const Slab &slab, uint64_t at,
@@ -283,8 +272,6 @@ __device__ inline void find_syndromes(const TileJob &job, const Slab &slab, uint
     multiply<W, Outputs, Abreast>(
         c.barrett, last - first, c.k + c.m, c.checks + first, c.pitch,
         [&](uint32_t i, uint32_t(&x)[4]) {
-            if (Whole && i % 4 == 0 && c.k + c.m > most_prefetched)
-                prefetch_vectors(job, i + 8, at);
             if constexpr (Whole)
                 load_vector<true>(job.region(i) + at, x);
             else
@@ -316,14 +303,15 @@ __device__ inline void collect_syndromes(const TileJob &job, const Slab &slab, u
     }
 }
 
-/* Stores the syndromes of a tile, and collects the bits of those of the thread's vector. A warp takes 32
- * vectors and some rows. Warps that take the same vectors and other rows run at the same time, so that
- * each region is read from memory once: the vectors of all blocks' tiles are more than the L2 cache
- * holds. All threads call it together, and no thread is in the last tile when it returns. */
+/* Stores the syndromes of a tile, and collects the bits of those of the thread's vector. A warp
+ * takes 32 vectors and some rows. Warps that take the same vectors and other rows run at the
+ * same time, so that each region is read from memory once: the L2 cache does not hold the tiles
+ * of all blocks. All threads call the function together, and no thread is in the last tile when
+ * the function returns. */
 template <int W, int Outputs>
 __device__ inline void find_tile_syndromes(const TileJob &job, const Slab &slab, uint64_t tile,
                                            uint32_t (&any)[4]) {
-    const uint32_t m = job.code.m, groups = (m + Outputs - 1) / Outputs;
+    const uint32_t m = job.code.m, groups = divide_up<(uint32_t)Outputs>(m);
     if (groups > 1)
         __syncthreads(); /* no thread reads the last tile's rows */
 #pragma unroll 1
@@ -343,7 +331,8 @@ __device__ inline void find_tile_syndromes(const TileJob &job, const Slab &slab,
     collect_syndromes(job, slab, any);
 }
 
-/* Marks the symbols of `any` as corrupt positions, and counts them. `tile`: where the tile begins. */
+/* Marks the symbols of `any` as corrupt positions, and counts them. `tile`: where the tile
+ * begins. */
 template <int W>
 __device__ inline void find_corrupt(const TileJob &job, Shared &shared, Shared::Tally &tally,
                                     uint64_t tile, const uint32_t (&any)[4]) {
@@ -359,10 +348,10 @@ __device__ inline void find_corrupt(const TileJob &job, Shared &shared, Shared::
     add_from_warp(&tally.corrupt, count_symbols<W>(masks));
 }
 
-/* A block's dynamic shared memory has the counts of the regions, then, from this word on, the states
- * of positions. */
+/* A block's dynamic shared memory has the counts of the regions, then, from this word on, the
+ * states of positions. */
 __host__ __device__ inline uint32_t states_at(const gfk_locate_code &c) {
-    return c.k + c.m <= most_named ? (c.k + c.m + 3) / 4 * 4 : 0;
+    return c.k + c.m <= most_named ? round_up<4>(c.k + c.m) : 0;
 }
 
 /* Scratch words for `count` positions at once, those of one position `count` words apart. */
@@ -383,7 +372,7 @@ __device__ inline void load_words(const Slab &slab, uint32_t rows, unsigned symb
 
 /* ---- the parts ------------------------------------------------------------------------------ */
 
-/* What is compiled for each width, in a file of its own (locate_width.cuh). */
+/* The functions of a width, which a file of its own compiles (width.cuh). */
 template <int W>
 struct Width {
     static size_t workspace(const gfk_rs_locator *locator, uint64_t bytes);

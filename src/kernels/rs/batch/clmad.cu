@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The batch kernels on the carry-less multiply-add: those of the engine clmad, whose view of the regions
- * is a stripe's record. A block does one task, so that all its threads have one matrix and the same addresses.
- * A block waits for memory twice: for the record and all its addresses at once, and then for the matrix and the
- * first inputs at once. Other blocks of the multiprocessor compute in the meantime. */
-#include "batch_layout.h"
-#include "host/base/sizes.h"
+/* The batch kernels on the carry-less multiply-add: the kernels of the engine clmad with another
+ * view of the regions, BatchView, which reads a stripe's record. A block does one task, so that all
+ * its threads have one matrix and the same addresses. A block waits for memory twice: for the
+ * record and all its addresses at once, and then for the matrix and the first inputs at once. Other
+ * blocks of the multiprocessor compute in the meantime. */
 #include "kernels/common/launch.cuh"
 #include "kernels/product/clmad/kernel.cuh"
+#include "layout.h"
 
 namespace gfk {
 namespace batch {
@@ -14,19 +14,20 @@ namespace {
 
 using namespace clmad_engine;
 
-/* One compiled kernel, for panels of so many outputs. Whole: all stripes are aligned, whole vectors.
- * One: no stripe has more outputs than a panel, so that there is no loop, which takes registers. */
-template <int Width, int Outputs, int Blocks, bool Whole, bool One>
+/* One compiled kernel, for panels of `Outputs` outputs. Whole: all stripes are aligned, whole
+ * vectors. OnePanel: no stripe has more outputs than a panel, so that there is no loop, which takes
+ * registers. */
+template <int Width, int Outputs, int Blocks, bool Whole, bool OnePanel>
 struct Clmad : Kernel<Width, Outputs, 1, 8, 2, Blocks, Few, Whole> {
-    static constexpr bool one = One;
+    static constexpr bool one_panel = OnePanel;
 };
 
 /* Vectors of a task. */
 template <class K>
 constexpr unsigned task_vectors = K::threads / 32 * K::stride;
 
-/* The outputs of a stripe from number `first_output` on. `addresses` has those of the inputs, then those of
- * a panel of outputs, in shared memory. */
+/* The outputs of a stripe from number `first_output` on. `addresses` has those of the inputs, then
+ * those of a panel of outputs, in shared memory. */
 template <class K>
 class BatchView {
     const uint64_t *const addresses;
@@ -42,7 +43,7 @@ class BatchView {
     const uint32_t begin, end; /* whole vectors */
 
   public:
-    __device__ BatchView(const uint64_t *of_addresses, unsigned cols, const Place &place,
+    __device__ BatchView(const uint64_t *of_addresses, unsigned cols, const TaskPlace &place,
                          unsigned first_output)
         : addresses(of_addresses), inputs(cols), left(place.record.rows - first_output),
           vector(place.vector + number()),
@@ -64,9 +65,9 @@ class BatchView {
     __device__ uint8_t *out(int j) const { return region(inputs + j); }
 };
 
-/* A vector that the ends of the regions cut, or that cannot be loaded by words. */
+/* Computes a vector that the ends of the regions cut, or that cannot be loaded by words. */
 template <class K>
-__device__ inline void multiply_cut(const Place &place, const BatchView<K> &view,
+__device__ inline void multiply_cut(const TaskPlace &place, const BatchView<K> &view,
                                     const uint64_t *coefficients, const gfk_barrett &barrett) {
     const unsigned first = place.first(view.vector), last = place.last(view.vector);
     Sums<K> sums = {};
@@ -84,7 +85,8 @@ __device__ inline void multiply_cut(const Place &place, const BatchView<K> &view
         }
 }
 
-/* Copies the addresses [begin, end) behind a record to shared memory. */
+/* Copies addresses that follow a record to the elements [begin, end) of an array in shared memory,
+ * the first one from address `from` + `begin`. */
 __device__ inline void copy_addresses(uint64_t *to, const unsigned char *record, unsigned begin,
                                       unsigned end, unsigned from) {
     for (unsigned i = begin + threadIdx.x; i < end; i += blockDim.x)
@@ -101,13 +103,13 @@ __global__ __launch_bounds__(K::threads, K::blocks) void multiply_task(
     const uint32_t rings = (uint32_t)__cvta_generic_to_shared(batch_shared) +
                            shared_bytes<K>(count + job.cols + K::outputs, 0);
     const unsigned char *const record = record_of(job, blockIdx.x);
-    const Place place = place_at(record, blockIdx.x, task_vectors<K>);
+    const TaskPlace place = place_at(record, blockIdx.x, task_vectors<K>);
     copy_addresses(addresses, record, 0, job.cols + K::outputs, 0);
     const uint32_t *matrix = job.matrices + place.record.matrix;
-    for (unsigned first = 0; first < (K::one ? 1 : place.record.rows);
+    for (unsigned first = 0; first < (K::one_panel ? 1 : place.record.rows);
          first += K::outputs, matrix += count) {
         if (first != 0) {
-            __syncthreads(); /* until the panel before needs its coefficients and addresses no more */
+            __syncthreads(); /* no thread needs the last panel's coefficients and addresses */
             copy_addresses(addresses, record, job.cols, job.cols + K::outputs, first);
         }
         const uint32_t coefficient = threadIdx.x < count ? load_index(matrix + threadIdx.x) : 0;
@@ -130,7 +132,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void multiply_task(
     }
 }
 
-/* ---- on the host ------------------------------------------------------------------------------ */
+/* ---- on the host ----------------------------------------------------------------------------- */
 
 constexpr size_t most_inputs = 256;
 
@@ -138,7 +140,7 @@ template <class K>
 size_t matrix_words(size_t rows, size_t cols) {
     return gfk_divide_up(rows, K::outputs) * panel_coefficients<K>((unsigned)cols);
 }
-/* Panel by panel, in a panel input by input; zero behind the last input. */
+/* Writes panel by panel, in a panel input by input, and zeros after the last input. */
 template <class K>
 void build(uint32_t *to, size_t rows, size_t cols, const uint32_t *coefficients) {
     const size_t turns = panel_coefficients<K>((unsigned)cols) / K::outputs;
@@ -149,8 +151,9 @@ void build(uint32_t *to, size_t rows, size_t cols, const uint32_t *coefficients)
 }
 template <class K>
 gfk_status launch_tasks(const gfk_batch_job *job, gfk_stream_t stream) {
-    static_assert(
-        shared_bytes<K>(most_inputs * (K::outputs + 1) + K::outputs, K::threads) <= 48 * 1024, "");
+    static_assert(shared_bytes<K>(most_inputs * (K::outputs + 1) + K::outputs, K::threads) <=
+                      default_shared,
+                  "");
     return launch(
         multiply_task<K>, job->tasks, K::threads,
         shared_bytes<K>(panel_coefficients<K>(job->cols) + job->cols + K::outputs, K::threads),

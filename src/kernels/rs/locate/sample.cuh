@@ -7,8 +7,8 @@
  * kernel that goes from tile to tile. */
 #pragma once
 
+#include "guess.cuh"
 #include "kernels/product/bmma/mainloop_streamed.cuh"
-#include "locate_guess.cuh"
 
 namespace gfk {
 namespace locate {
@@ -16,13 +16,13 @@ namespace locate {
 constexpr unsigned place_bytes = 256, places = tile_bytes / place_bytes;
 constexpr unsigned sample_guesses = 3;
 
-/* Where byte `offset` of the sample's tile comes from. */
+/* Returns the offset in a region of byte `offset` of the sample's tile. */
 __device__ inline uint64_t place_of(const TileJob &job, unsigned offset) {
     const uint64_t apart = (job.whole_end - job.whole_begin) / places / place_bytes * place_bytes;
     return job.whole_begin + offset / place_bytes * apart + offset % place_bytes;
 }
 
-/* The sample's syndromes: a block computes four. Its time is that of the loads. */
+/* Computes the sample's syndromes, four in a block. The time is that of the loads. */
 constexpr unsigned sample_outputs = 4;
 template <int W>
 __global__ void __launch_bounds__(threads) multiply_sample(const __grid_constant__ TileJob job) {
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(threads) multiply_sample(const __grid_constant
                                                 min(first + sample_outputs, job.code.m), any);
 }
 
-/* Judges the sample. One block. */
+/* One block judges the sample. */
 template <int W, int Outputs>
 __global__ void __launch_bounds__(threads) take_sample(const __grid_constant__ TileJob job) {
     constexpr unsigned symbols = tile_bytes / (W / 8);
@@ -104,7 +104,7 @@ __global__ void expand_guess(const __grid_constant__ TileJob job, uint32_t panel
             uint32_t x = guess_coefficient(c, g, output, i);
             for (int b = 0; b < T::w; b++) {
                 word |= (x >> bit & 1) << (T::w * slot + b);
-                x = x << 1 ^ (x >> (T::w - 1) & 1 ? c.field.polynomial : 0);
+                x = double_symbol<T::w>(x, (uint32_t)c.field.polynomial);
             }
         }
         job.explain[n] = word;
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(K::threads, K::blocks)
                        (blockIdx.x * (K::threads / 32) + threadIdx.x / 32) * (uint64_t)step_bytes;
          at < job.whole_end; at += stride) {
         uint32_t a[K::tiles][T::symbols][T::steps], b[2][T::pair_registers];
-        bmma::gather<K>(job, at, job.whole_end, 0, lane, a);
+        bmma::gather<K>(job.in, at, job.whole_end, 0, lane, a);
         const uint32_t *panel = job.explain;
         bmma::load_pair<T>(panel, 0, lane, b[0]);
         uint32_t hole[K::tiles][T::words] = {}; /* symbols where a check is not 0 */
@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(K::threads, K::blocks)
                                 for (int other = 1; other < T::lanes; other *= 2)
                                     x |= __shfl_xor_sync(0xffffffff, x, other);
                             any |= x;
-                            x = (nonzero_symbols<W>(x) >> (W - 1)) * (0xffffffffu >> (32 - W));
+                            x = (nonzero_symbols<W>(x) >> (W - 1)) * symbol_mask<W>;
                         }
                         if (any != 0) {
                             const uint64_t offset = at + u * (16 * T::vectors) + mine - job.phase;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What no guess explains is decoded position by position. */
+/* Positions that no guess explains are decoded one by one. */
 #pragma once
 
-#include "locate_guess.cuh"
+#include "guess.cuh"
 
 namespace gfk {
 namespace locate {
 
-/* A search takes long: it shall not cost the other ways registers. */
+/* A search is a function of its own, so that the other ways of decoding need no registers for
+ * it. */
 template <int W>
 __device__ __noinline__ uint32_t search_errors(const TileJob &job, gfk_locate_state state) {
     const gfk_locate_code c = with_width<W>(job.code);
@@ -17,17 +18,15 @@ __device__ __noinline__ uint32_t search_errors(const TileJob &job, gfk_locate_st
 /* f(symbol, its symbol in `left`, state) for the positions that are left, each by one thread. */
 template <int W, class F>
 __device__ inline void for_left(Shared &shared, const States &states, const F &f) {
-    using Symbol =
-        std::conditional_t<W == 8, uint8_t, std::conditional_t<W == 16, uint16_t, uint32_t>>;
     if (threadIdx.x >= states.count)
         return;
-    Symbol *left = (Symbol *)shared.left;
+    Symbol<W> *left = (Symbol<W> *)shared.left;
     for (unsigned symbol = threadIdx.x; symbol < tile_bytes / sizeof *left; symbol += states.count)
         if (left[symbol] != 0)
             f(symbol, left[symbol], states.at(threadIdx.x));
 }
 
-/* By formulas, or for a code without points. */
+/* Decodes by formulas, or, for a code without points, by a search. */
 template <int W, bool Formulas>
 __device__ inline void decode_at_once(const TileJob &job, const gfk_locate_code &c, Shared &shared,
                                       uint64_t tile, const States &states) {
@@ -50,8 +49,9 @@ __device__ inline void decode_at_once(const TileJob &job, const gfk_locate_code 
         atomicAdd(&shared.found.unexplained, (Count)unexplained);
 }
 
-/* Neighbouring positions that a thread decodes at once: the products of symbols that are 16 bits apart
- * are 32 bits apart, with other bits between them. So a word has two symbols of w = 8, or one. */
+/* Neighbouring positions that a thread decodes at once: the products of symbols that are 16 bits
+ * apart are 32 bits apart, with other bits between them. So a word has two symbols of w = 8, or
+ * one. */
 template <int W>
 struct Lanes {
     static constexpr int width = W == 8 ? 16 : 32;
@@ -70,7 +70,7 @@ struct Lanes {
         const uint64_t rest = clmad(quotient, c.barrett.polynomial, sum);
         return prmt((uint32_t)rest, (uint32_t)(rest >> 32), 0x5410) & 0xff00ff;
     }
-    /* All ones where x is not 0. */
+    /* Returns all ones in the symbols of x that are not 0. */
     __device__ static uint32_t nonzero(uint32_t x) { return nonzero_mask<width>(x); }
     __device__ static uint32_t negative(uint32_t x) { return top_bit_mask<width>(x); }
     __device__ static uint32_t add_one(uint32_t x) { return ((x & ~top) + ones) ^ (x & top); }
@@ -82,10 +82,10 @@ struct Lanes {
     }
 };
 
-/* The algorithm of Berlekamp and Massey as in gfk_berlekamp_massey, by steps that are the same for all
- * positions, and without divisions: C and B are multiples of the polynomials there, and C becomes
- * b C + d x^shift B, with the discrepancies d of now and b of the last change of L. In the place of L
- * there is r - 2 L: it grows by 1 with r, and a change of L inverts all its bits. */
+/* The algorithm of Berlekamp and Massey as in gfk_berlekamp_massey, by steps that are the same for
+ * all positions, and without divisions: C and B are multiples of the polynomials there, and C
+ * becomes b C + d x^shift B, with the discrepancies d of now and b of the last change of L. In the
+ * place of L there is r - 2 L: it grows by 1 with r, and a change of L inverts all its bits. */
 template <int W>
 class Recurrence {
     using L = Lanes<W>;
@@ -96,7 +96,7 @@ class Recurrence {
     uint32_t turn = 0;                /* coefficient l of B is in place (l + turn) mod (t + 1) */
     uint32_t longest = 0, excess = 0; /* the largest L; r - 2 L */
 
-    /* C_0 S_r + C_1 S_(r-1) + ... + C_last S_(r-last) */
+    /* Returns C_0 S_r + C_1 S_(r-1) + ... + C_last S_(r-last). */
     __device__ uint32_t convolve(uint32_t r, uint32_t last) const {
         uint32_t coefficient = now, syndrome = r * stride;
         uint64_t sum = 0;
@@ -138,10 +138,10 @@ class Recurrence {
             turn = turn == 0 ? c.t : turn - 1;
         }
     }
-    /* Stores C / C_0, then the numerator of that, in the rows. Returns each position's L, with the top
-     * bit if 0 is a root; 0: L exceeds t. */
+    /* Stores C / C_0, then the numerator of that, in the rows. Returns each position's L, with the
+     * top bit if 0 is a root; 0: L exceeds t. */
     __device__ typename L::Symbols finish(uint8_t *first, bool valued) {
-        const uint32_t c0 = words[now], mask = 0xffffffffu >> (32 - W);
+        const uint32_t c0 = words[now], mask = symbol_mask<W>;
         const uint32_t inverse = L::join(gfk_locate_inverse(&c, c0 & mask),
                                          W == 8 ? gfk_locate_inverse(&c, c0 >> 16) : 0);
         for (uint32_t l = 0; l <= c.t; l++) {
@@ -189,7 +189,7 @@ __device__ inline void find_recurrences(const TileJob &job, const gfk_locate_cod
         atomicAdd(&shared.found.unexplained, (Count)unexplained);
 }
 
-/* A bit for each symbol, from a mask. */
+/* Returns one bit of a mask for each symbol. */
 template <int W>
 __device__ inline uint32_t bits_of_mask(uint32_t mask) {
     return W == 8    ? (mask & 0x08040201) * 0x01010101 >> 24
@@ -197,9 +197,9 @@ __device__ inline uint32_t bits_of_mask(uint32_t mask) {
                      : mask & 1;
 }
 
-/* The roots among all points of the thread's positions, by a product, and the counts of what they
- * explain. What they do not explain becomes 0 in `left`. The warp's polynomials have the degree of
- * the longest one: z^(longest - L) C'(z). */
+/* Finds the roots among all points of the thread's positions, by a product, and counts the regions
+ * of the positions that the roots explain. Positions that they do not explain become 0 in `left`.
+ * The warp's polynomials have the degree of the longest one: z^(longest - L) C'(z). */
 template <int W, int Outputs>
 __device__ inline void find_roots(const TileJob &job, const gfk_locate_code &c, Shared &shared) {
     constexpr uint32_t ones = replicate<W>(1), length_mask = replicate<W>((1u << (W - 1)) - 1);
@@ -212,7 +212,7 @@ __device__ inline void find_roots(const TileJob &job, const gfk_locate_code &c, 
         zeros[n] = top_bit_mask<W>(left[n]);
 #pragma unroll
         for (int s = 0; s < 32; s += W)
-            longest = max(longest, lengths[n] >> s & (0xffffffffu >> (32 - W)));
+            longest = max(longest, lengths[n] >> s & symbol_mask<W>);
     }
     longest = __reduce_max_sync(0xffffffff, longest);
     if (longest == 0)

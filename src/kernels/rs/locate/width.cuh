@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locating tile by tile, for one width: the kernel, its policies and the launches. A block keeps its
- * guess from tile to tile. */
+/* Locating tile by tile, for one width: the kernel, its policies and the launches. A block keeps
+ * its guess from tile to tile. */
 #pragma once
 
 #include <algorithm>
 
-#include "host/base/sizes.h"
+#include "decode.cuh"
 #include "kernels/common/launch.cuh"
-#include "locate_decode.cuh"
-#include "locate_sample.cuh"
+#include "sample.cuh"
 
 namespace gfk {
 namespace locate {
@@ -16,8 +15,10 @@ namespace locate {
 constexpr uint64_t sampled_bytes = 128 << 20; /* of all regions; where a sample takes less time than
                                                  the check */
 
-/* Has the L2 cache fetch all regions' whole vectors of a tile, while the block is at another one, if it
- * holds the tiles of all blocks. */
+constexpr unsigned most_prefetched = 24; /* regions: 2 KiB of each for each block */
+
+/* Has the L2 cache fetch all regions' whole vectors of a tile, while the block is at another
+ * one, if the cache holds the tiles of all blocks. */
 __device__ inline void prefetch_tile(const TileJob &job, uint64_t tile) {
     constexpr unsigned line = 128, lines = tile_bytes / line;
     if (job.code.k + job.code.m > most_prefetched)
@@ -29,8 +30,8 @@ __device__ inline void prefetch_tile(const TileJob &job, uint64_t tile) {
     }
 }
 
-/* Is a piece searched? One whose tiles the sample's guess does not see is; so is one of a chunk with a
- * mark. */
+/* Is a piece searched? A piece with a tile that the sample's guess does not see is, and so is a
+ * piece of a chunk with a mark. */
 __device__ inline bool marked(const TileJob &job, uint64_t piece) {
     const uint64_t begin = piece << piece_shift;
     const uint64_t end = min(begin + (1u << piece_shift), job.phase + job.bytes);
@@ -56,8 +57,8 @@ __device__ inline void for_marked(const TileJob &job, uint64_t pieces, const F &
     }
 }
 
-/* What is compiled for the codes of a width. Formulas: t has them, so that there are few checks.
- * Blocks: on a multiprocessor. */
+/* The policy of a kernel. Formulas: t has formulas, so that there are few checks. `blocks` is the
+ * number on a multiprocessor. */
 template <int W, bool Formulas>
 struct Policy {
     static constexpr int w = W, outputs = Formulas ? 4 : 8, blocks = Formulas ? 5 : 4;
@@ -146,7 +147,7 @@ __global__ void __launch_bounds__(threads, K::blocks)
 
 /* ---- policies ------------------------------------------------------------------------------- */
 
-/* f(the policy of a code). */
+/* Returns f(the policy of a code). */
 template <int W, class F>
 auto with_policy(const gfk_locate_code &c, const F &f) {
     return gfk_locate_has_formulas(c.t) ? f(Policy<W, true>()) : f(Policy<W, false>());
@@ -157,7 +158,8 @@ template <int W, int Slots, int Blocks>
 using Explainer =
     bmma::Streamed<bmma::Layout<W, Slots>, W == 8 ? 1 : 2, (int)threads, Blocks, true>;
 
-/* f(the policy for a code); `none` if the device or so many regions have no policy. */
+/* Returns f(the policy for a code), or `none` if the device or the number of regions has no
+ * policy. */
 template <int W, class F, class R>
 R with_explainer(const gfk_rs_locator *locator, R none, const F &f) {
     const size_t regions = (size_t)locator->code.k + locator->code.m;
@@ -178,8 +180,8 @@ R with_explainer(const gfk_rs_locator *locator, R none, const F &f) {
 
 constexpr uint64_t most_slab_bytes = 128 << 20; /* of all blocks together, if they are several */
 
-/* What the workspace has after the map: a slab for every block and for the sample, then the
- * sample's verdict, then the matrix operand of its guess. */
+/* The workspace after the map: a slab for every block and for the sample, then the sample's
+ * verdict, then the matrix operand of the sample's guess. */
 struct Room {
     uint64_t blocks, slab, sample, explain, bytes;
 };
@@ -240,7 +242,7 @@ TileJob tile_job(const gfk_locate_call *call) {
     if (room.explain != 0 && vectors.aligned) {
         job.sample = (Sample *)(call->slabs + room.sample);
         job.sample_slab = call->slabs + room.sample - room.slab;
-        job.whole_begin = (job.begin + tile_bytes - 1) / tile_bytes * tile_bytes;
+        job.whole_begin = gfk_round_up(job.begin, tile_bytes);
         job.whole_end = job.end / tile_bytes * tile_bytes;
         job.explain = room.explain < room.bytes ? (uint32_t *)(call->slabs + room.explain) : NULL;
     }
@@ -285,7 +287,7 @@ template <class K>
 gfk_status launch_explain(const gfk_locate_call *call, const TileJob &job) {
     using T = typename K::T;
     const gfk_locate_code &c = job.code;
-    const uint32_t panels = (uint32_t)bmma::divide_up(c.m, T::outputs);
+    const uint32_t panels = (uint32_t)gfk_divide_up(c.m, T::outputs);
     const gfk_status status = launch(expand_guess<T>, 64, threads, 0, call->stream, job, panels);
     if (status != GFK_STATUS_SUCCESS)
         return status;

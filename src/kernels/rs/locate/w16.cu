@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "locate_width.cuh"
+#include "width.cuh"
 
 template struct gfk::locate::Width<16>;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a warp or a block of the batch kernels works, and how lanes take vectors that are cut short or not
- * aligned. The host test runs the same functions. */
-#ifndef GFK_KERNELS_BATCH_LAYOUT_H
-#define GFK_KERNELS_BATCH_LAYOUT_H
+/* The stripe and the vectors of a task of the batch kernels, and loads from the image. The host
+ * test runs the same functions. */
+#ifndef GFK_KERNELS_RS_BATCH_LAYOUT_H
+#define GFK_KERNELS_RS_BATCH_LAYOUT_H
 
 #include <string.h>
 
@@ -39,7 +39,7 @@ GFK_BOTH uint32_t load_index(const uint32_t *p) {
     return *p;
 #endif
 }
-/* Address i behind a record. */
+/* Returns address i of those that follow a record. */
 GFK_BOTH uint8_t *load_address(const unsigned char *record, size_t i) {
     const unsigned char *p = record + sizeof(gfk_batch_record) + 8 * i;
 #ifdef __CUDA_ARCH__
@@ -55,7 +55,7 @@ GFK_BOTH uint8_t *load_address(const unsigned char *record, size_t i) {
 }
 
 /* A task: its stripe, and its first vector there. */
-struct Place {
+struct TaskPlace {
     const unsigned char *in_image; /* the record, with its addresses */
     gfk_batch_record record;
     uint32_t vector;
@@ -68,21 +68,21 @@ struct Place {
     GFK_BOTH unsigned last(uint32_t i) const { return i + 1 == record.vectors ? record.tail : 16; }
 };
 
-/* Where the image has the record of a task's stripe. */
+/* Returns the address of the record of a task's stripe in the image. */
 GFK_BOTH const unsigned char *record_of(const gfk_batch_job &job, uint32_t task) {
     const uint64_t stripe =
         job.index ? load_index(job.index + task) : (uint64_t)task * job.reciprocal >> job.shift;
     return job.records + stripe * job.record_bytes;
 }
 
-GFK_BOTH Place place_at(const unsigned char *record, uint32_t task, uint32_t task_vectors) {
-    Place place;
+GFK_BOTH TaskPlace place_at(const unsigned char *record, uint32_t task, uint32_t task_vectors) {
+    TaskPlace place;
     place.in_image = record;
     place.record = load_record(record);
     place.vector = (task - place.record.first_task) * task_vectors;
     return place;
 }
-GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors) {
+GFK_BOTH TaskPlace find(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors) {
     return place_at(record_of(job, task), task, task_vectors);
 }
 
@@ -97,7 +97,7 @@ GFK_BOTH void add_product(uint32_t (&sum)[4], const uint32_t (&x)[4], uint32_t c
         GFK_UNROLL
         for (int i = 0; i < 4; i++)
             sum[i] ^= (x[i] >> b & ones) * c;
-        c = (c << 1 ^ (c >> (W - 1) & 1 ? polynomial : 0)) & 0xffffffff >> (32 - W);
+        c = double_symbol<W>(c, polynomial) & symbol_mask<W>;
     }
 }
 

@@ -3,12 +3,12 @@
  * one position, and tries it at all positions. */
 #pragma once
 
-#include "locate_tiles.cuh"
+#include "tiles.cuh"
 
 namespace gfk {
 namespace locate {
 
-/* Adds what was counted for the guess's regions; then the guess may change. */
+/* Adds the counts of the guess's regions to the call's; then the guess may change. */
 __device__ inline void flush_counts(const TileJob &job, Shared &shared) {
     const gfk_locate_guess &g = shared.slab.guess;
     if (threadIdx.x < g.count && shared.counts[threadIdx.x] != 0) {
@@ -96,8 +96,8 @@ __device__ inline void repair_vector(const TileJob &job, uint32_t region, uint64
 }
 
 /* Takes away what a guess explains of the positions that are left, and counts and repairs it if
- * `commit`. All threads call it together. Returns how many positions are left. `again`: the tile has
- * seen another guess. */
+ * `commit`. All threads call it together. Returns how many positions are left. `again`: the tile
+ * has seen another guess. */
 template <int W, int Outputs>
 __device__ inline uint32_t try_guess(const TileJob &job, Shared &shared, const gfk_locate_guess &g,
                                      Shared::Tally &tally, uint64_t tile, bool again, bool commit) {
