@@ -13,9 +13,9 @@
 namespace gfk {
 
 constexpr unsigned PEROP_THREADS = 256, PEROP_OUTPUTS = 4;
-constexpr unsigned PEROP_SHARED_WORDS = 48 * 1024 / 4; /* what every device has without asking */
+constexpr unsigned PEROP_SHARED_WORDS = 48 * 1024 / 4; /* every device has these */
 
-/* What ops share. An op derives from this struct, hides what is different, and has
+/* The operations share this struct. An op derives from this struct, hides what is different, and has
  *
  *   __device__ Op(const Params &, const uint32_t *field)
  *   __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[n],
@@ -25,7 +25,7 @@ constexpr unsigned PEROP_SHARED_WORDS = 48 * 1024 / 4; /* what every device has 
 template <int W, int Bytes = 16>
 struct PeropOp {
     static constexpr int w = W;
-    static constexpr int bytes = Bytes;       /* of a region, that a thread takes */
+    static constexpr int bytes = Bytes;       /* that a thread takes of a region */
     static constexpr int n = (Bytes + 3) / 4; /* words that hold these bytes */
     static constexpr int sums = n;            /* words that hold the sum of an output */
     static constexpr int words = 1;           /* words of a coefficient's data */
@@ -35,7 +35,7 @@ struct PeropOp {
      * multiprocessor. `result` changes nothing. */
     static constexpr bool updates = false;
     static constexpr bool staged = true;        /* coefficients' data go to shared memory */
-    static constexpr bool field_staged = false; /* and so do the field's tables */
+    static constexpr bool field_staged = false; /* the field's tables go there, too */
     static constexpr bool fallback = false;     /* AUTO takes the engine: it has a kernel for few
                                                    addresses, whose launch takes less time */
     struct Params {};                           /* by value, in the constant bank */
@@ -95,7 +95,7 @@ __device__ inline void copy_words(uint32_t *to, const uint32_t *from, unsigned w
         to[i] = from[i];
 }
 
-/* Input i: a region, or the sum of some. */
+/* Loads input i: a region, or the sum of some regions. */
 template <class Op, class V, class P, int N>
 __device__ inline void load_input(const P &p, unsigned i, uint64_t vector, uint32_t (&x)[N]) {
     V::load(p.regions.in(Op::updates ? i * p.addends : i), p.vectors, vector, x);
@@ -273,7 +273,7 @@ inline void perop_destroy(gfk_product_t product) {
     free(product->state);
 }
 
-/* What one launch takes of the matrix: outputs [row, row + rows), inputs [col, col + cols). */
+/* The part of the matrix that one launch takes: outputs [row, row + rows), inputs [col, col + cols). */
 struct Submatrix {
     size_t row, rows, col, cols;
 };
@@ -334,7 +334,7 @@ struct PeropKernel {
 template <class Op, int POINTERS>
 constexpr PeropKernel perop_kernel = {POINTERS, launch_kernel<Op, POINTERS>};
 
-/* The smallest kernel of an Op for so many pointers. An engine of another build has no rows to name
+/* Finds the smallest kernel of an Op whose launch holds the pointers. An engine of another build has no rows to name
  * a kernel. */
 template <class Op>
 const PeropKernel *find_kernel(size_t pointers) {

@@ -6,7 +6,7 @@
 
 namespace {
 
-/* What both share: a coefficient's data is the coefficient. */
+/* Both operations share this struct. The data of a coefficient is the coefficient. */
 template <int W>
 struct Bytwo : gfk::PeropOp<W> {
     struct Params {

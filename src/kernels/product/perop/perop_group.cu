@@ -72,7 +72,7 @@ struct Group8 : gfk::PeropOp<8> {
     }
 };
 
-/* What w=16 and w=32 share. */
+/* w = 16 and w = 32 share this struct. */
 template <int W, class Entry, int BITS>
 struct GroupShared : gfk::PeropOp<W> {
     using Base = gfk::PeropOp<W>;

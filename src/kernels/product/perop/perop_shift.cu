@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SHIFT, fused: the full carry-less products, a shift for each set bit of the coefficient, are
  * added up as they are; the reduction, which is linear, comes once per output, after the last one.
- * A shift by b is a multiplication by 2^b, which the FMA pipe does beside the XORs of the ALU pipe.
+ * A shift by b is a multiplication by 2^b, which the FMA pipe does while the ALU pipe does the XORs.
  */
 #include "kernels/region/shift/shift_reduce.cuh"
 #include "perop.cuh"
@@ -13,7 +13,7 @@ struct ShiftParams {
     int mu_count, r_count;
 };
 
-/* What the widths share: a coefficient's data is the coefficient. */
+/* The widths share this struct. The data of a coefficient is the coefficient. */
 template <int W>
 struct ShiftOp : gfk::PeropOp<W> {
     using Params = ShiftParams;

@@ -51,7 +51,7 @@ struct Split8 : gfk::PeropOp<8> {
     }
 };
 
-/* What w=16 and w=32 share. */
+/* w = 16 and w = 32 share this struct. */
 template <int W, class Entry>
 struct SplitNibbles : gfk::PeropOp<W> {
     using Base = gfk::PeropOp<W>;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a thread takes of every region: a vector of 16 bytes, whole or partial, at any address. load
+/* A thread takes a VectorOf of every region: a vector of 16 bytes, whole or partial, at any address. load
  * fills bytes outside the region with zeros; store leaves them alone. */
 #pragma once
 
