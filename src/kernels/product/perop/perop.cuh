@@ -15,7 +15,8 @@ namespace gfk {
 constexpr unsigned PEROP_THREADS = 256, PEROP_OUTPUTS = 4;
 constexpr unsigned PEROP_SHARED_WORDS = 48 * 1024 / 4; /* every device has these */
 
-/* The operations share this struct. An op derives from this struct, hides what is different, and has
+/* The operations share this struct. An op derives from this struct, hides what is different, and
+ * has
  *
  *   __device__ Op(const Params &, const uint32_t *field)
  *   __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[n],
@@ -273,7 +274,8 @@ inline void perop_destroy(gfk_product_t product) {
     free(product->state);
 }
 
-/* The part of the matrix that one launch takes: outputs [row, row + rows), inputs [col, col + cols). */
+/* The part of the matrix that one launch takes: outputs [row, row + rows), inputs [col, col +
+ * cols). */
 struct Submatrix {
     size_t row, rows, col, cols;
 };
@@ -334,8 +336,8 @@ struct PeropKernel {
 template <class Op, int POINTERS>
 constexpr PeropKernel perop_kernel = {POINTERS, launch_kernel<Op, POINTERS>};
 
-/* Finds the smallest kernel of an Op whose launch holds the pointers. An engine of another build has no rows to name
- * a kernel. */
+/* Finds the smallest kernel of an Op whose launch holds the pointers. An engine of another build
+ * has no rows to name a kernel. */
 template <class Op>
 const PeropKernel *find_kernel(size_t pointers) {
     if constexpr (Op::fallback)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SHIFT, fused: the full carry-less products, a shift for each set bit of the coefficient, are
- * added up as they are; the reduction, which is linear, comes once per output, after the last one.
- * A shift by b is a multiplication by 2^b, which the FMA pipe does while the ALU pipe does the XORs.
- */
+ * added up as they are; the reduction, which is linear, comes once per output, after the last
+ * one. A shift by b is a multiplication by 2^b, which the FMA pipe does while the ALU pipe does
+ * the XORs. */
 #include "kernels/region/shift/shift_reduce.cuh"
 #include "perop.cuh"
 

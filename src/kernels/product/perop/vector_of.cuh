@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread takes a VectorOf of every region: a vector of 16 bytes, whole or partial, at any address. load
- * fills bytes outside the region with zeros; store leaves them alone. */
+/* A thread takes a VectorOf of every region: a vector of 16 bytes, whole or partial, at any
+ * address. load fills bytes outside the region with zeros; store leaves them alone. */
 #pragma once
 
 #include "kernels/product/extent.cuh"
