@@ -16,7 +16,7 @@ enum {
     /* the smallest number of tiles, so that all threads are busy to the end */
     TILES_PER_THREAD = 4,
     SHORTER = 8, /* tiles near the end of a call are up to 8 times shorter */
-    /* bytes of all regions; a cache would keep only a few of so long regions */
+    /* bytes of all regions together; of more bytes a cache would keep little */
     PAST_CACHES = 128 << 20,
     MATMUL_PART = 16 << 10, /* bytes of a region that a matmul on the CPU takes at a time */
     OWN_STEP = 16 << 10,

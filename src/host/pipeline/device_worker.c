@@ -365,7 +365,7 @@ void gfk_device_worker_run(gfk_device_worker *worker, gfk_job *job) {
     int previous;
     worker->status = gfk_device_enter(worker->device, &previous);
     if (worker->status != GFK_STATUS_SUCCESS) {
-        /* a failure other than lack of memory has destroyed the context */
+        /* after a failure of CUDA the context is not usable any more */
         worker->dead = worker->status != GFK_STATUS_OUT_OF_MEMORY;
         return;
     }

@@ -12,7 +12,8 @@ enum { MOST_TASKS = 0x7fffffff, ALIGNMENT = 256 };
 
 /* ---- all patterns --------------------------------------------------------------------------- */
 
-enum { PATTERNS = 16 /* of a thread's step: a pattern may take less than a microsecond */ };
+/* patterns that a thread takes at a time; one pattern may take less than a microsecond */
+enum { PATTERNS = 16 };
 
 typedef struct pattern_loop {
     const gfk_batch_plan *plan;
@@ -38,16 +39,16 @@ void gfk_batch_for_patterns(const gfk_batch_plan *plan, gfk_step_fn *body, void 
 
 /* ---- the image ------------------------------------------------------------------------------ */
 
-/* Where the parts of an image are. */
+/* The offsets of the parts of an image. */
 typedef struct layout {
     size_t record_bytes, matrices, index, bytes;
     size_t index_words; /* 0: all stripes have the same number of tasks */
     uint32_t tasks, reciprocal, shift;
 } layout;
 
-/* How a stripe is cut into vectors: see extent.cuh. What is not aligned is loaded by words that
- * may reach three bytes beyond either end of a vector, so the outermost vectors do not count as
- * whole. */
+/* Describes a stripe as vectors; extent.cuh says what a vector is. A vector that is not aligned is
+ * loaded by words, which may reach three bytes beyond either end of the vector, so the outermost
+ * vectors do not count as whole. */
 static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe) {
     const gfk_rs_rebuild *pattern = &plan->patterns[stripe->pattern];
     void *const *address = plan->addresses + stripe->addresses;
@@ -124,7 +125,7 @@ static gfk_status measure(const gfk_batch_plan *plan, const gfk_batch_kernel *ke
     return GFK_STATUS_SUCCESS;
 }
 
-/* The record's `count` addresses; those of missing outputs are 0. */
+/* Writes the record's `count` addresses. The addresses of missing outputs are 0. */
 static void put_addresses(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe,
                           const gfk_batch_record *record, size_t count, uint64_t *to) {
     void *const *address = plan->addresses + stripe->addresses;
@@ -161,7 +162,7 @@ typedef struct operands {
 static void build_operand(size_t i, void *context) {
     const operands *o = context;
     const gfk_rs_rebuild *pattern = &o->plan->patterns[i];
-    if (pattern->rows == 0) /* there is nothing to rebuild, or no way */
+    if (pattern->rows == 0) /* the pattern has nothing to rebuild, or cannot be rebuilt */
         return;
     o->kernel->build(o->matrices + o->at[i], pattern->rows, o->plan->k, pattern->matrix);
 }
