@@ -39,7 +39,7 @@ static size_t list_columns(const gfk_elimination *e, size_t most, uint32_t *colu
     return count;
 }
 
-/* Takes the panel's rows, as far as the columns go; `taken` are the rows that have a pivot. */
+/* Takes the panel's rows, if there are columns for them; `taken` are the rows that have a pivot. */
 static void take_rows(const gfk_elimination *e, gfk_exchange *s, size_t first, size_t rows,
                       const uint32_t *columns, size_t *taken) {
     for (size_t r = 0; r < rows; r++) {
@@ -65,7 +65,7 @@ static void write_panel(const gfk_elimination *e, const gfk_exchange *s, size_t 
     *e->rank += (uint32_t)s->taken;
 }
 
-/* Searches `most` unused columns. *done: every row has a pivot, or these are all columns. */
+/* Searches `most` unused columns. *done: every row has a pivot, or no columns are left. */
 static gfk_status search(const gfk_elimination *e, size_t first, size_t rows, size_t most,
                          bool *done) {
     const size_t room = most < e->a->cols ? most : e->a->cols;
@@ -105,7 +105,8 @@ static gfk_status multiply(const gfk_elimination *e, const gfk_matrix *a, uint8_
                              e->workspace, e->workspace_bytes, NULL);
 }
 
-/* Moves a row's elements in the columns of `count` pivots to `to`; they become 0. */
+/* Moves a row's elements in the columns of `count` pivots to `to`. The elements become 0 in the
+ * row. */
 static void take_elements(const gfk_elimination *e, size_t row, const uint32_t *pivots,
                           size_t count, uint8_t *to) {
     uint8_t *const from = row_of(e, row);
@@ -117,9 +118,9 @@ static void take_elements(const gfk_elimination *e, size_t row, const uint32_t *
     }
 }
 
-/* The panel's rows, with the unit matrix in the pivots' columns, times the transform are the new
- * rows; every other row adds its elements in these columns times the new rows. The rows are copied,
- * because a matmul's outputs do not overlap its inputs. */
+/* The new rows are the product of the transform and the panel's rows, which have the unit matrix in
+ * the pivots' columns. Every other row adds the product of its elements in these columns and the
+ * new rows. The rows are copied, because a matmul's outputs do not overlap its inputs. */
 static gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, size_t begin,
                            size_t end) {
     const uint32_t *const pivots = e->pivots + first;
@@ -144,8 +145,9 @@ static gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, 
     return multiply(e, &factors, new, row_of(e, begin), GFK_XOR);
 }
 
-/* Rows [first, first + rows) come before `begin`: a matmul's outputs do not overlap its inputs.
- * gfk_eliminate takes the whole matrix as one group on the CPU, and has nothing to spread. */
+/* Rows [first, first + rows) come before `begin`, because a matmul's outputs do not overlap its
+ * inputs. On the CPU gfk_eliminate takes the whole matrix as one group, and has nothing to
+ * spread. */
 static gfk_status spread(const gfk_elimination *e, size_t first, size_t rows, size_t begin) {
     const size_t end = e->a->rows;
     for (size_t r = begin; r < end; r++)

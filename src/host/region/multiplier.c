@@ -67,13 +67,14 @@ static gfk_multiplier_info info_of(const gfk_kernel_info *row, const gfk_field *
     return info;
 }
 
-/* The search among the matching rows. It keeps the first row that can run and whose tables are
- * within the limit; else the first row that can run; else the reason why the first row cannot. */
+/* The search among the matching rows. It returns the first row that can run and whose tables are
+ * within the limit; else the first row that can run; else the reason why the first row cannot
+ * run. */
 typedef struct search {
     const gfk_field *field;
     const gfk_multiplier_desc *desc;
-    bool named;       /* desc names rows of one side, the CPU's or the device's */
-    gfk_status place; /* why the library cannot choose a row: there is no such device */
+    bool named;       /* desc names rows of one side, the CPU or the device */
+    gfk_status place; /* the reason why the library cannot choose a row: there is no such device */
     gfk_multiplier_info best;
     gfk_status status;
     bool fits;

@@ -5,7 +5,8 @@
 #include "host/base/symbol.h"
 #include "kernel.h"
 
-/* One symbol times the call's constant. The width w is a constant once the function is inlined. */
+/* Multiplies one symbol by the call's constant. The width w is a constant once the function is
+ * inlined. */
 typedef uint32_t method_fn(const gfk_call *call, unsigned w, uint32_t x);
 
 static inline __attribute__((always_inline)) void walk_width(const gfk_call *call, unsigned w,

@@ -59,9 +59,9 @@ static gfk_status multiply(const generation *s, const gfk_matrix *a, const gfk_r
                              s->e.workspace_bytes, NULL);
 }
 
-/* Moves the vector of a packet into the table or to the kept vectors, and returns the address that
- * its payload gets, or NULL. Row first + row of the table, row `row` of the panel, is the vector;
- * innovative rows close the gaps that others leave. */
+/* Moves the vector of a packet into the table or to the kept vectors, and returns the address for
+ * the packet's payload, or NULL. The vector is row first + row of the table, and row `row` of the
+ * panel. Innovative rows close the gaps that other rows leave. */
 static uint8_t *settle(generation *s, size_t first, size_t row, gfk_rlnc_outcome *outcome) {
     const gfk_rlnc_shape *const shape = &s->d->shape;
     const size_t n = s->d->code->n, pitch = shape->pitch;
@@ -135,7 +135,7 @@ static gfk_status take_packets(generation *s, const gfk_rlnc_packets *packets, s
             if (packets->outcomes != NULL)
                 packets->outcomes[arrivals[i].source] = GFK_RLNC_REFUSED;
         } else {
-            arrivals[first + rows++] = arrivals[i]; /* refused packets leave their places */
+            arrivals[first + rows++] = arrivals[i]; /* refused packets are removed from the list */
         }
         if (rows == d->shape.panel || (i + 1 == end && rows != 0)) {
             RETURN_IF_ERROR(take_panel(s, packets, arrivals + first, rows));
@@ -159,8 +159,8 @@ static bool is_determined(const generation *s, size_t r) {
     return true;
 }
 
-/* Returns the product of payloads, in the order of slots, that makes the sources that are
- * determined. Writes the factors into the lane's memory and the sources' addresses to `outputs`. */
+/* Returns the product that computes the determined sources from payloads, in the order of slots.
+ * Writes the factors into the lane's memory and the sources' addresses to `outputs`. */
 static gfk_matrix determine(generation *s, const gfk_regions *sources, size_t first, void **outputs,
                             uint8_t *decoded) {
     const size_t rank = s->record->rank;
@@ -229,11 +229,11 @@ static gfk_status decode(generation *s, const gfk_regions *sources, size_t first
 
 typedef struct job {
     gfk_rlnc_decoder_t d;
-    size_t count;                    /* segments, or generations */
+    size_t count;                    /* number of segments, or of generations */
     const gfk_rlnc_packets *packets; /* NULL: decode */
     const gfk_regions *sources;
     uint8_t *decoded;
-    gfk_status status; /* the status of any lane that failed */
+    gfk_status status; /* the status of a lane that failed */
 } job;
 
 static gfk_status run_generation(const job *j, size_t lane, size_t i) {

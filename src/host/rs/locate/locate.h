@@ -67,7 +67,7 @@ void gfk_locate_planes(const gfk_locate_code *c, unsigned char *rows, size_t pit
                        const unsigned char *wrong, unsigned char *found, size_t bytes, bool valued);
 
 /* locate.cu, all asynchronous on call->stream. The first function clears verdict, counts and map.
- * The second takes a sample; *skip_if becomes a word that is not 0 if the check is not needed, or
+ * The second takes a sample; *verdict becomes a word that is not 0 if the check is not needed, or
  * NULL for short regions. The third marks all chunks. The last processes the marked chunks. */
 gfk_status gfk_locate_device_clear(const gfk_locate_call *call);
 gfk_status gfk_locate_device_sample(const gfk_locate_call *call, const uint32_t **verdict);

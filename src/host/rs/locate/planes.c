@@ -64,7 +64,8 @@ GFK_FOR_TARGET void find(group *g) {
             grows |= d[i];
         grows &= ~g->excess[GFK_EXCESS_BITS - 1];
         if (has_any(&grows)) {
-            gfk_plane most = grows; /* the positions where r - 2 L, which becomes r + 1 - L, is largest */
+            gfk_plane most =
+                grows; /* the positions where r - 2 L, which becomes r + 1 - L, is largest */
             uint32_t excess = 0;
             for (int i = GFK_EXCESS_BITS - 1; i-- > 0;) {
                 const gfk_plane set = most & g->excess[i];
