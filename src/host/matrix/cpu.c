@@ -21,7 +21,7 @@ static void set(const gfk_elimination *e, void *row, size_t i, uint32_t x) {
     gfk_symbol_set(row, i, e->field->w, x);
 }
 
-static gfk_status load(const gfk_elimination *e) {
+static gfk_status load_matrix(const gfk_elimination *e) {
     for (size_t r = 0; r < e->a->rows; r++)
         memcpy(row_of(e, r), (const uint8_t *)e->a->elements + r * e->a->stride * e->symbol,
                e->a->cols * e->symbol);
@@ -98,8 +98,8 @@ static gfk_status find_pivots(const gfk_elimination *e, size_t first, size_t row
     return done ? GFK_STATUS_SUCCESS : search(e, first, rows, e->a->cols + 1, &done);
 }
 
-static gfk_status multiply(const gfk_elimination *e, const gfk_matrix *a, uint8_t *from,
-                           uint8_t *to, gfk_accumulate mode) {
+static gfk_status multiply_panel(const gfk_elimination *e, const gfk_matrix *a, uint8_t *from,
+                                 uint8_t *to, gfk_accumulate mode) {
     const gfk_regions b = {NULL, from, e->pitch}, c = {NULL, to, e->pitch};
     return gfk_matmul_proven(e->field, a, &b, &c, e->a->cols * e->symbol, mode, e->desc,
                              e->workspace, e->workspace_bytes, NULL);
@@ -132,7 +132,7 @@ static gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, 
                 set(e, old + i * e->pitch, pivots[j], i == j);
     const gfk_matrix transform = GFK_MATRIX_DENSE_INIT(e->transform, rows, rows, e->panel);
     const gfk_matrix factors = GFK_MATRIX_DENSE_INIT(e->factors, end - begin, rows, e->panel);
-    RETURN_IF_ERROR(multiply(e, &transform, old, new, GFK_SET));
+    RETURN_IF_ERROR(multiply_panel(e, &transform, old, new, GFK_SET));
     for (size_t r = begin; r < end; r++) {
         uint8_t *const to = e->factors + (r - begin) * e->panel * e->symbol;
         take_elements(e, r, pivots, rows, to);
@@ -142,7 +142,7 @@ static gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, 
             set(e, to, r - first, 1);
         }
     }
-    return multiply(e, &factors, new, row_of(e, begin), GFK_XOR);
+    return multiply_panel(e, &factors, new, row_of(e, begin), GFK_XOR);
 }
 
 /* Rows [first, first + rows) come before `begin`, because a matmul's outputs do not overlap its
@@ -154,7 +154,7 @@ static gfk_status spread(const gfk_elimination *e, size_t first, size_t rows, si
         take_elements(e, r, e->pivots + first, rows,
                       e->factors + (r - begin) * e->group * e->symbol);
     const gfk_matrix factors = GFK_MATRIX_DENSE_INIT(e->factors, end - begin, rows, e->group);
-    return multiply(e, &factors, row_of(e, first), row_of(e, begin), GFK_XOR);
+    return multiply_panel(e, &factors, row_of(e, first), row_of(e, begin), GFK_XOR);
 }
 
 static gfk_status finish(const gfk_elimination *e, uint8_t *inverse, size_t stride,
@@ -171,4 +171,5 @@ static gfk_status finish(const gfk_elimination *e, uint8_t *inverse, size_t stri
     return GFK_STATUS_SUCCESS;
 }
 
-const gfk_elimination_steps gfk_eliminate_on_cpu = {load, find_pivots, exchange, spread, finish};
+const gfk_elimination_steps gfk_eliminate_on_cpu = {load_matrix, find_pivots, exchange, spread,
+                                                    finish};

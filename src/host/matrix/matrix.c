@@ -38,7 +38,7 @@ typedef struct call {
 
 /* Checks the arguments that decide the size of the workspace, and fills the call except for the
  * device. If the workspace is NULL, only computes sizes. */
-static gfk_status lay_out(call *c, request *r) {
+static gfk_status lay_out_workspace(call *c, request *r) {
     r->desc = gfk_matmul_desc_of(r->desc);
     if (!gfk_field_is_valid(r->field) || r->a->rows == 0 || r->a->cols == 0 || r->desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
@@ -95,7 +95,7 @@ static gfk_status workspace_of(request r, size_t rows, size_t cols, size_t *work
     r.a = &(gfk_matrix)GFK_MATRIX_DENSE_INIT(NULL, rows, cols, cols);
     if (workspace_bytes == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(lay_out(&c, &r));
+    RETURN_IF_ERROR(lay_out_workspace(&c, &r));
     *workspace_bytes = c.bytes;
     return GFK_STATUS_SUCCESS;
 }
@@ -138,7 +138,7 @@ static gfk_status check_memory(const request *r, const call *c, int place) {
 }
 
 /* Computes x = inverse * b if the record says SUCCESS. */
-static gfk_status multiply(const request *r, const call *c) {
+static gfk_status multiply_by_inverse(const request *r, const call *c) {
     if (c->e.machine.processors == 0) {
         if (r->record->status != GFK_STATUS_SUCCESS)
             return GFK_STATUS_SUCCESS;
@@ -154,7 +154,7 @@ static gfk_status run_request(request r) {
     if (r.a == NULL || (r.what == SOLVE && (r.b == NULL || r.x == NULL)) ||
         (r.what != RANK && r.a->rows != r.a->cols))
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(lay_out(&c, &r));
+    RETURN_IF_ERROR(lay_out_workspace(&c, &r));
     if (c.a.kind != GFK_MATRIX_DENSE)
         return (unsigned)c.a.kind > GFK_MATRIX_RANDOM ? GFK_STATUS_INVALID_ARGUMENT
                                                       : GFK_STATUS_NOT_SUPPORTED;
@@ -179,7 +179,7 @@ static gfk_status run_request(request r) {
         r.stride = c.inverse.stride;
     }
     RETURN_IF_ERROR(steps->finish(&c.e, r.inverse, r.stride, r.record, r.pivots));
-    return r.bytes != 0 ? multiply(&r, &c) : GFK_STATUS_SUCCESS;
+    return r.bytes != 0 ? multiply_by_inverse(&r, &c) : GFK_STATUS_SUCCESS;
 }
 
 /* ---- calls ---------------------------------------------------------------------------------- */

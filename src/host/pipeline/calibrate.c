@@ -244,7 +244,7 @@ static double measure_gpu(meter *t, gfk_where where, gfk_calibration *c) {
     return per_byte(t, 0, 8, 4);
 }
 
-static gfk_status measure(meter *t, gfk_calibration *c) {
+static gfk_status measure_rates(meter *t, gfk_calibration *c) {
     const double cpu = measure_cpu(t, c);
     for (int where = GFK_PAGEABLE; c->device_count != 0 && where <= GFK_PINNED; where++) {
         if (t->status == GFK_STATUS_SUCCESS && where == GFK_PINNED)
@@ -269,7 +269,7 @@ static size_t buffer_bytes(void) {
 
 /* Fills a range with pseudorandom bytes: a product of zeros would be faster than a product of
  * data. */
-static void fill(uint64_t begin, uint64_t end, void *context) {
+static void fill_random(uint64_t begin, uint64_t end, void *context) {
     unsigned char *memory = context;
     uint64_t x = begin + 1;
     for (uint64_t i = begin; i < end; i += sizeof x) {
@@ -297,8 +297,8 @@ gfk_status gfk_calibrate(const gfk_pipeline_desc *desc, const char *file,
     gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
     if (t.memory != NULL) {
         t.matrix = (void *)(t.memory + t.bytes);
-        gfk_parallel_for(t.bytes, fill, t.memory);
-        status = measure(&t, &c);
+        gfk_parallel_for(t.bytes, fill_random, t.memory);
+        status = measure_rates(&t, &c);
     }
     gfk_pipeline_destroy(t.pipeline);
     free(t.memory);

@@ -74,7 +74,8 @@ static void set_pointers(void **pointers, const gfk_side *side, size_t at) {
 
 /* Computes a range. The outputs go to `own`, one after the other, or, if `own` is NULL, to the
  * caller's regions. */
-static void compute(gfk_job *job, gfk_range range, unsigned char *scratch, unsigned char *own) {
+static void compute_range(gfk_job *job, gfk_range range, unsigned char *scratch,
+                          unsigned char *own) {
     void **pointers = (void **)(void *)scratch, **outs = pointers + job->in.count;
     const gfk_regions in = {pointers, NULL, 0}, out = {outs, NULL, 0};
     const gfk_product_call call = {.product = job->cached->host,
@@ -100,13 +101,13 @@ static void compute(gfk_job *job, gfk_range range, unsigned char *scratch, unsig
 
 static void compute_tile(gfk_job *job, gfk_range tile, unsigned char *scratch) {
     if (job->step == 0) {
-        compute(job, tile, scratch, NULL);
+        compute_range(job, tile, scratch, NULL);
         return;
     }
     unsigned char *own = scratch + job->scratch_bytes - job->out.count * OWN_PITCH;
     for (size_t at = 0; at < tile.length; at += job->step) {
         const gfk_range part = {tile.at + at, gfk_least(job->step, tile.length - at)};
-        compute(job, part, scratch, own);
+        compute_range(job, part, scratch, own);
         for (size_t i = 0; i < job->out.count; i++)
             gfk_copy_past_caches(gfk_region_address(job->out.regions, i) + part.at,
                                  own + i * OWN_PITCH, part.length);

@@ -44,7 +44,7 @@ static void share_threads(gfk_job *job, gfk_path path, size_t devices) {
 
 /* The calling thread is the last participant. A participant whose thread cannot be started leaves
  * its part to the others. */
-static void share(gfk_job *job, gfk_path path) {
+static void share_call(gfk_job *job, gfk_path path) {
     gfk_pipeline_t p = job->pipeline;
     participant all[GFK_MOST_DEVICES + 1];
     size_t count = 0, started = 0;
@@ -96,7 +96,7 @@ static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
     *report = (gfk_pipeline_report){.device_status = GFK_STATUS_SUCCESS};
     report->path = gfk_job_plan(job, &report->reason);
     reset_workers(job);
-    share(job, report->path);
+    share_call(job, report->path);
     bool lost_output = false;
     for (size_t i = 0; i < p->info.device_count; i++) {
         const gfk_device_worker *worker = &p->workers[i];

@@ -175,7 +175,7 @@ static gfk_status check_points(const gfk_field *field, const gfk_matrix *m, size
     return repeats ? GFK_STATUS_INVALID_ARGUMENT : GFK_STATUS_SUCCESS;
 }
 
-static gfk_status check(const gfk_field *field, const gfk_matrix *m) {
+static gfk_status check_matrix(const gfk_field *field, const gfk_matrix *m) {
     const uint64_t elements = UINT64_C(1) << field->w;
     const bool by_rows = m->row_points != NULL;
     switch (m->kind) {
@@ -208,7 +208,7 @@ static gfk_status check(const gfk_field *field, const gfk_matrix *m) {
 gfk_status gfk_generator_init(gfk_generator *g, const gfk_field *field, const gfk_matrix *matrix) {
     if (matrix == NULL || matrix->rows == 0 || matrix->cols == 0)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(check(field, matrix));
+    RETURN_IF_ERROR(check_matrix(field, matrix));
     g->field = *field;
     g->matrix = *matrix;
     if (matrix->kind == GFK_MATRIX_PAR2 || matrix->kind == GFK_MATRIX_RANDOM)

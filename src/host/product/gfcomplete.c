@@ -127,7 +127,7 @@ static bool multiplies(gf *object, unsigned w, uint64_t polynomial) {
 
 /* Makes the first object and checks it. If an object cannot be shared, also makes the other
  * threads' objects. */
-static bool begin(field *f) {
+static bool begin_field(field *f) {
     if (!gfk_library_load(f->library, names, sizeof names / sizeof names[0], &f->call) ||
         !add_object(f))
         return false;
@@ -166,7 +166,7 @@ static field *find_field(const key *wanted) {
         return NULL;
     }
     memset(f->slots, 0, cores * sizeof *f->slots);
-    f->works = begin(f);
+    f->works = begin_field(f);
     field *there = (field *)gfk_lru_add(&fields, &f->node, wanted);
     if (there != f)
         destroy(&f->node);

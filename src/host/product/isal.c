@@ -35,7 +35,7 @@ bool gfk_isal_is_at(const char *path) {
     return load_from(path, &isal);
 }
 
-static bool load(const gfk_product_desc *desc, functions *isal) {
+static bool load_functions(const gfk_product_desc *desc, functions *isal) {
 #ifdef GFK_ISAL_LIBRARY
     const char *path = desc->isal_library ? desc->isal_library : GFK_ISAL_LIBRARY;
 #else
@@ -48,7 +48,7 @@ gfk_status gfk_isal_load(const gfk_product_desc *desc, const gfk_field *field,
                          const char **reason) {
     (void)field;
     functions isal;
-    const bool loaded = load(desc, &isal);
+    const bool loaded = load_functions(desc, &isal);
     *reason = loaded ? NULL : "the build found no ISA-L, or ISA-L cannot be loaded";
     return loaded ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
 }
@@ -91,7 +91,7 @@ gfk_status gfk_isal_create(gfk_product_t product, const gfk_product_desc *desc) 
     product->state = malloc(sizeof(functions));
     if (product->state == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    if (!load(desc, product->state))
+    if (!load_functions(desc, product->state))
         return GFK_STATUS_NOT_SUPPORTED;
     gfk_isal_fill_tables(product);
     return GFK_STATUS_SUCCESS;

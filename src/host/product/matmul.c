@@ -70,8 +70,8 @@ static size_t parts_of(const gfk_kernel_row *kernel) {
     return parts;
 }
 
-/* Returns a number of tiles of outputs, `most` or somewhat less, for which the smallest share of the
- * multiprocessors is idle in the last wave. */
+/* Returns a number of tiles of outputs, `most` or somewhat less, for which the smallest share of
+ * the multiprocessors is idle in the last wave. */
 static size_t fill_waves(size_t most, size_t symbol_tiles, size_t processors) {
     size_t best = most;
     for (size_t n = most; n > most / 2 && n + processors > most; n--) {
@@ -83,8 +83,8 @@ static size_t fill_waves(size_t most, size_t symbol_tiles, size_t processors) {
     return best;
 }
 
-/* Is the matrix large enough for the kernel's levels? Returns false if its outputs fill at most half
- * a tile, or its inputs at most half a K-block. */
+/* Is the matrix large enough for the kernel's levels? Returns false if its outputs fill at most
+ * half a tile, or its inputs at most half a K-block. */
 static bool is_worth(const gfk_kernel_row *kernel, size_t rows, size_t cols) {
     const unsigned levels = kernel->matmul.levels, h = kernel->info.w >> levels;
     return levels == 0 || (rows > GFK_MATMUL_TILE_BITS(levels) / h / 2 &&

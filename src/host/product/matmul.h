@@ -73,8 +73,8 @@ typedef struct gfk_matmul_call {
     /* A word on the device, or NULL. If the word is not 0 when the kernel starts, c is not
      * changed. */
     const uint32_t *condition;
-    /* One byte per region of c, or NULL. Region i is computed if wanted[i] is not 0, else the region
-     * is not changed. */
+    /* One byte per region of c, or NULL. Region i is computed if wanted[i] is not 0, else the
+     * region is not changed. */
     const uint8_t *wanted;
 } gfk_matmul_call;
 

@@ -268,7 +268,7 @@ static void compute_tile(const run *r, const pass *p, size_t offset, size_t byte
             copy(gfk_region_address(call->c, p->row + j) + offset, &s->sums[j], bytes);
 }
 
-static void compute(const run *r, size_t product, size_t part, size_t panel, space *s) {
+static void compute_panel(const run *r, size_t product, size_t part, size_t panel, space *s) {
     gfk_matmul_part one; /* one of several products, which have dense matrices */
     if (r->products > 1)
         gfk_matmul_set_part(&one, r->call, product, 1);
@@ -289,7 +289,7 @@ static void compute(const run *r, size_t product, size_t part, size_t panel, spa
 
 /* Divides the work among `threads` threads: products, then the byte range, then the panels. Returns
  * the number of threads that have work. */
-static size_t cut(run *r, size_t rows, size_t bytes, size_t products, size_t threads) {
+static size_t cut_work(run *r, size_t rows, size_t bytes, size_t products, size_t threads) {
     const size_t wanted = threads == 1 ? 1 : PARTS_PER_THREAD * threads;
     size_t parts;
     r->products = products;
@@ -316,7 +316,7 @@ static size_t cut(run *r, size_t rows, size_t bytes, size_t products, size_t thr
 
 size_t gfk_matmul_cpu_space(size_t rows, size_t bytes, size_t products, size_t threads) {
     run r;
-    return bytes == 0 ? 0 : cut(&r, rows, bytes, products, threads) * sizeof(space);
+    return bytes == 0 ? 0 : cut_work(&r, rows, bytes, products, threads) * sizeof(space);
 }
 
 typedef struct team {
@@ -328,8 +328,8 @@ static void take_part(size_t thread, void *context) {
     team *t = context;
     run *r = &t->run;
     for (size_t n; (n = atomic_fetch_add(&r->next, 1)) < r->products * r->parts * r->panels;)
-        compute(r, n / r->panels / r->parts, n / r->panels % r->parts, n % r->panels,
-                &t->spaces[thread]);
+        compute_panel(r, n / r->panels / r->parts, n / r->panels % r->parts, n % r->panels,
+                      &t->spaces[thread]);
 }
 
 void gfk_matmul_cpu_run(const gfk_matmul_call *call, size_t products, gfk_pool *pool,
@@ -337,7 +337,7 @@ void gfk_matmul_cpu_run(const gfk_matmul_call *call, size_t products, gfk_pool *
     team t = {.run = {.call = call, .constants.field = call->field},
               .spaces = (space *)call->workspace};
     t.run.add = choose_target(&t.run.constants);
-    threads = cut(&t.run, call->a->rows, call->bytes, products, threads);
+    threads = cut_work(&t.run, call->a->rows, call->bytes, products, threads);
     if (threads == 1 || pool == NULL)
         take_part(0, &t);
     else

@@ -131,8 +131,8 @@ static bool finds_libraries(const search *s) {
 }
 
 /* Checks the arguments and lists the engines that match. */
-static gfk_status begin(search *s, const gfk_field *field, size_t rows, size_t cols,
-                        const gfk_product_desc *desc) {
+static gfk_status begin_search(search *s, const gfk_field *field, size_t rows, size_t cols,
+                               const gfk_product_desc *desc) {
     *s = (search){.field = field,
                   .rows = rows,
                   .cols = cols,
@@ -216,7 +216,7 @@ gfk_status gfk_product_query_proven(const gfk_field *field, size_t rows, size_t 
         return GFK_STATUS_INVALID_ARGUMENT;
     search s;
     gfk_product_info found;
-    RETURN_IF_ERROR(begin(&s, field, rows, cols, desc ? desc : &defaults));
+    RETURN_IF_ERROR(begin_search(&s, field, rows, cols, desc ? desc : &defaults));
     const gfk_status status = next_engine(&s, &found);
     if (status != GFK_STATUS_SUCCESS && status != GFK_STATUS_TABLE_LIMIT)
         return status;
@@ -249,8 +249,8 @@ static gfk_status build_on_device(gfk_product_t p, const gfk_product_desc *desc)
     return gfk_device_leave(previous, build(p, desc));
 }
 
-static gfk_status make(gfk_product_t *product, const search *s, const gfk_product_info *info,
-                       const uint32_t *matrix) {
+static gfk_status create_with_engine(gfk_product_t *product, const search *s,
+                                     const gfk_product_info *info, const uint32_t *matrix) {
     const size_t elements = info->rows * info->cols;
     gfk_product_t p = calloc(1, sizeof *p);
     if (p == NULL)
@@ -281,14 +281,14 @@ gfk_status gfk_product_create_proven(gfk_product_t *product, const gfk_field *fi
         return GFK_STATUS_INVALID_ARGUMENT;
     if (desc == NULL)
         desc = &defaults;
-    RETURN_IF_ERROR(begin(&s, field, rows, cols, desc));
+    RETURN_IF_ERROR(begin_search(&s, field, rows, cols, desc));
     if (matrix == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (!gfk_field_contains_all(field, matrix, rows * cols))
         return GFK_STATUS_INVALID_CONSTANT;
     gfk_product_info info;
     RETURN_IF_ERROR(next_engine(&s, &info));
-    return make(product, &s, &info, matrix);
+    return create_with_engine(product, &s, &info, matrix);
 }
 
 gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,

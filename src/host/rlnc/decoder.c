@@ -194,7 +194,7 @@ static void lay_out_device(const struct gfk_rlnc_decoder *d, gfk_rlnc_on_device 
 }
 
 /* Lays out the memory at the code's place, or computes the size alone if the memory is NULL. */
-static gfk_status lay_out(struct gfk_rlnc_decoder *d, uint8_t *memory, size_t *bytes) {
+static gfk_status lay_out_decoder(struct gfk_rlnc_decoder *d, uint8_t *memory, size_t *bytes) {
     const gfk_rlnc_shape *const shape = &d->shape;
     gfk_rlnc_scratch *const scratch = &d->scratch;
     const bool on_cpu = d->code->place == GFK_CPU;
@@ -217,7 +217,7 @@ static gfk_status take_memory(struct gfk_rlnc_decoder *d) {
     const bool on_cpu = code->place == GFK_CPU;
     size_t bytes;
     RETURN_IF_ERROR(find_workspace(d, &d->scratch.workspace_bytes));
-    RETURN_IF_ERROR(lay_out(d, NULL, &bytes));
+    RETURN_IF_ERROR(lay_out_decoder(d, NULL, &bytes));
     if (on_cpu) {
         d->memory = aligned_alloc(GFK_ALIGNMENT, bytes);
         d->scratch.outputs = malloc(d->shape.lanes * code->n * sizeof *d->scratch.outputs);
@@ -232,7 +232,7 @@ static gfk_status take_memory(struct gfk_rlnc_decoder *d) {
     d->sorted.begins = malloc((d->shape.generations + 2) * sizeof *d->sorted.begins);
     if (d->sorted.begins == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    RETURN_IF_ERROR(lay_out(d, d->memory, &bytes));
+    RETURN_IF_ERROR(lay_out_decoder(d, d->memory, &bytes));
     if (on_cpu) {
         gfk_rlnc_clear_on_cpu(d);
         return GFK_STATUS_SUCCESS;

@@ -53,8 +53,9 @@ static void enter(generation *s, gfk_rlnc_decoder_t d, size_t lane, size_t g) {
     s->e.a = &s->table;
 }
 
-static gfk_status multiply(const generation *s, const gfk_matrix *a, const gfk_regions *b,
-                           const gfk_regions *c, size_t bytes, gfk_accumulate mode) {
+static gfk_status multiply_generation(const generation *s, const gfk_matrix *a,
+                                      const gfk_regions *b, const gfk_regions *c, size_t bytes,
+                                      gfk_accumulate mode) {
     return gfk_matmul_proven(s->e.field, a, b, c, bytes, mode, &s->desc, s->e.workspace,
                              s->e.workspace_bytes, NULL);
 }
@@ -200,7 +201,7 @@ static gfk_status check_kept(generation *s, const gfk_regions *sources) {
     const gfk_matrix vectors =
         GFK_MATRIX_DENSE_INIT(s->kept_vectors, kept, d->code->n, s->table.stride);
     const gfk_regions to = {.base = s->checked, .stride = pitch};
-    RETURN_IF_ERROR(multiply(s, &vectors, sources, &to, d->code->bytes, GFK_SET));
+    RETURN_IF_ERROR(multiply_generation(s, &vectors, sources, &to, d->code->bytes, GFK_SET));
     for (size_t i = 0; i < kept; i++)
         if (memcmp(s->checked + i * pitch, s->kept + i * pitch, d->code->bytes) != 0)
             s->record->status = GFK_STATUS_CORRUPT;
@@ -217,7 +218,7 @@ static gfk_status decode(generation *s, const gfk_regions *sources, size_t first
         return GFK_STATUS_SUCCESS;
     const gfk_regions from = {.base = s->payloads, .stride = d->shape.payload_pitch};
     const gfk_regions to = {.pointers = outputs};
-    RETURN_IF_ERROR(multiply(s, &inverse, &from, &to, d->code->bytes, GFK_SET));
+    RETURN_IF_ERROR(multiply_generation(s, &inverse, &from, &to, d->code->bytes, GFK_SET));
     if (s->record->rank < n)
         return GFK_STATUS_SUCCESS;
     for (size_t i = 0; i < n; i++)

@@ -55,7 +55,7 @@ void gfk_rs_cache_clear(gfk_rs_t code) {
     gfk_lru_clear(&code->cache);
 }
 
-static gfk_status make(gfk_rs_t code, const entry_key *key, entry **out) {
+static gfk_status make_entry(gfk_rs_t code, const entry_key *key, entry **out) {
     const size_t *numbers = key->numbers, lost = numbers[0];
     entry *e = calloc(1, sizeof *e + key->count * sizeof *numbers);
     if (e == NULL)
@@ -80,7 +80,7 @@ static gfk_status enter(gfk_rs_t code, const entry_key *key, entry **out) {
     *out = (entry *)gfk_lru_find(&code->cache, key);
     if (*out != NULL)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(make(code, key, &made));
+    RETURN_IF_ERROR(make_entry(code, key, &made));
     *out = (entry *)gfk_lru_add(&code->cache, &made->node, key);
     if (*out != made)
         destroy_entry(made); /* it has not run: there is no need to wait for the device */

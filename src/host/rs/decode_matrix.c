@@ -120,7 +120,8 @@ static gfk_status fill_by_rows(gfk_rs_t code, unsigned char *state, const size_t
 }
 
 /* Fills the lists and the matrix of a rebuild. */
-static gfk_status fill(gfk_rs_t code, unsigned char *state, size_t lost_count, gfk_rs_rebuild *r) {
+static gfk_status fill_rebuild(gfk_rs_t code, unsigned char *state, size_t lost_count,
+                               gfk_rs_rebuild *r) {
     const size_t k = code->info.k, m = code->info.m;
     size_t there = 0, e = 0, unread = 0;
     size_t *lost = malloc((lost_count + 1) * sizeof *lost); /* the lost data regions */
@@ -174,7 +175,7 @@ gfk_status gfk_rs_rebuild_create(gfk_rs_rebuild *rebuild, gfk_rs_t code, const s
     if (status == GFK_STATUS_SUCCESS) {
         for (size_t i = 0; i < wanted_count; i++)
             rebuild->outputs[i] = wanted[i];
-        status = fill(code, state, lost_count, rebuild);
+        status = fill_rebuild(code, state, lost_count, rebuild);
     }
     free(state);
     if (status != GFK_STATUS_SUCCESS)

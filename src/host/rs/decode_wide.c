@@ -50,7 +50,7 @@ static gfk_matrix matrix_of(const wide *x, int matrix) {
 }
 
 /* Computes the offset of every matrix in the memory. */
-static gfk_status lay_out(wide *x) {
+static gfk_status lay_out_matrices(wide *x) {
     const gfk_field *field = &x->code->info.field;
     size_t at = 0, workspace[3] = {0};
     for (int i = 0; i < MATRICES; i++) {
@@ -91,7 +91,7 @@ static void fill_matrices(wide *x, const size_t *lost, const size_t *wanted,
     }
 }
 
-static gfk_status compute(const wide *x) {
+static gfk_status compute_matrices(const wide *x) {
     const gfk_field *field = &x->code->info.field;
     const gfk_matrix s = matrix_of(x, S), d = matrix_of(x, D), p = matrix_of(x, P);
     const gfk_regions s_rows = rows_of(x, S), p_rows = rows_of(x, P), b_rows = rows_of(x, B),
@@ -121,7 +121,7 @@ static gfk_status compute_on_device(wide *x) {
         if (status == GFK_STATUS_SUCCESS)
             status = gfk_device_upload(memory, x->host, x->at[P]);
         if (status == GFK_STATUS_SUCCESS)
-            status = compute(x);
+            status = compute_matrices(x);
         if (status == GFK_STATUS_SUCCESS)
             status = gfk_device_fetch(x->host + x->at[C], results, x->memory + x->at[C], results,
                                       results, 1, x->stream);
@@ -142,13 +142,13 @@ gfk_status gfk_rs_rebuild_wide(gfk_rs_t code, int place, const size_t *lost, siz
               .rows = {e, r->rows, e, r->rows, r->rows},
               .cols = {e, e, there, there, e}};
     x.desc.device = place;
-    RETURN_IF_ERROR(lay_out(&x));
+    RETURN_IF_ERROR(lay_out_matrices(&x));
     x.host = aligned_alloc(256, gfk_round_up(place == GFK_CPU ? x.bytes : x.record_at, 256));
     if (x.host == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     fill_matrices(&x, lost, r->outputs, r->sources);
     x.memory = x.host;
-    const gfk_status status = place == GFK_CPU ? compute(&x) : compute_on_device(&x);
+    const gfk_status status = place == GFK_CPU ? compute_matrices(&x) : compute_on_device(&x);
     for (size_t j = 0; j < r->rows && status == GFK_STATUS_SUCCESS; j++)
         for (size_t i = 0; i < k; i++)
             r->matrix[j * k + i] = i < there ? get(&x, C, j, i) : get(&x, P, j, i - there);

@@ -277,8 +277,8 @@ static void run_stripe(size_t i, void *context) {
 /* ---- the interface -------------------------------------------------------------------------- */
 
 /* Makes the plan, and from the plan the image or the products. */
-static gfk_status make(gfk_rs_batch_t batch, pattern_table *patterns, const gfk_rs_stripe *stripes,
-                       size_t count, gfk_status *statuses) {
+static gfk_status make_batch(gfk_rs_batch_t batch, pattern_table *patterns,
+                             const gfk_rs_stripe *stripes, size_t count, gfk_status *statuses) {
     gfk_batch_plan *plan = &batch->plan;
     size_t ready = 0;
     plan->stripes = calloc(count ? count : 1, sizeof *plan->stripes);
@@ -320,7 +320,7 @@ gfk_status gfk_rs_batch_create(gfk_rs_batch_t *batch, gfk_rs_t code, const gfk_r
     made->device = code->info.device;
     made->plan = (gfk_batch_plan){.field = code->info.field, .k = code->info.k};
     pattern_table patterns = {.code = code};
-    const gfk_status status = make(made, &patterns, stripes, count, statuses);
+    const gfk_status status = make_batch(made, &patterns, stripes, count, statuses);
     made->plan.patterns = NULL;
     clear_patterns(&patterns);
     if (made->device >= 0)

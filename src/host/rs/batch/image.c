@@ -49,7 +49,7 @@ typedef struct layout {
 /* Describes a stripe as vectors; extent.cuh says what a vector is. A vector that is not aligned is
  * loaded by words, which may reach three bytes beyond either end of the vector, so the outermost
  * vectors do not count as whole. */
-static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe) {
+static gfk_batch_record cut_stripe(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe) {
     const gfk_rs_rebuild *pattern = &plan->patterns[stripe->pattern];
     void *const *address = plan->addresses + stripe->addresses;
     const unsigned first = (unsigned)((uintptr_t)address[0] % 16);
@@ -71,7 +71,7 @@ static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *
 
 bool gfk_batch_is_whole(const gfk_batch_plan *plan) {
     for (size_t i = 0; i < plan->stripe_count; i++) {
-        const gfk_batch_record record = cut(plan, &plan->stripes[i]);
+        const gfk_batch_record record = cut_stripe(plan, &plan->stripes[i]);
         if (record.whole_begin != 0 || record.whole_end != record.vectors)
             return false;
     }
@@ -92,12 +92,13 @@ static void divide_by(uint32_t each, layout *l) {
     l->reciprocal = (uint32_t)(((UINT64_C(1) << l->shift) + each - 1) / each);
 }
 
-static gfk_status measure(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel, layout *l) {
+static gfk_status measure_image(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
+                                layout *l) {
     uint64_t tasks = 0;
     uint32_t each = 0;
     bool uniform = true;
     for (size_t i = 0; i < plan->stripe_count; i++) {
-        const gfk_batch_record record = cut(plan, &plan->stripes[i]);
+        const gfk_batch_record record = cut_stripe(plan, &plan->stripes[i]);
         const uint32_t mine = tasks_of(&record, kernel);
         uniform = uniform && (i == 0 || mine == each);
         each = mine;
@@ -141,7 +142,7 @@ static void put_stripes(const gfk_batch_plan *plan, const gfk_batch_kernel *kern
     for (size_t i = 0; i < plan->stripe_count; i++) {
         const gfk_batch_stripe *stripe = &plan->stripes[i];
         gfk_batch_record *to = (gfk_batch_record *)(void *)(data + i * l->record_bytes);
-        gfk_batch_record record = cut(plan, stripe);
+        gfk_batch_record record = cut_stripe(plan, stripe);
         record.matrix = operands[stripe->pattern];
         record.first_task = task;
         task += tasks_of(&record, kernel);
@@ -170,7 +171,7 @@ static void build_operand(size_t i, void *context) {
 gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
                                  gfk_batch_image *image) {
     layout l;
-    RETURN_IF_ERROR(measure(plan, kernel, &l));
+    RETURN_IF_ERROR(measure_image(plan, kernel, &l));
     unsigned char *data = malloc(l.bytes);
     uint64_t *at = malloc(plan->pattern_count * sizeof *at);
     if (data == NULL || at == NULL) {

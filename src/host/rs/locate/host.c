@@ -119,7 +119,7 @@ static bool make_guess(const tile *t) {
     size_t first = 0;
     while (gfk_symbol_get(w->wrong, first, c->field.w) == 0)
         first++;
-    load(c, t, w->syndromes, first, w->state.words);
+    load_words(c, t, w->syndromes, first, w->state.words);
     const uint32_t errors = gfk_locate_errors(c, w->state);
     w->guessed = errors != 0 && errors <= gfk_most_guessed(c);
     if (!w->guessed)

@@ -87,8 +87,8 @@ static inline void compute_rows(gfk_product_t product, const gfk_regions *in, un
 }
 
 /* Loads symbol i of m rows. */
-static inline void load(const gfk_locate_code *c, const tile *t, unsigned char *rows, size_t i,
-                        uint32_t *words) {
+static inline void load_words(const gfk_locate_code *c, const tile *t, unsigned char *rows,
+                              size_t i, uint32_t *words) {
     for (size_t j = 0; j < c->m; j++)
         words[j] = gfk_symbol_get(row_of(t, rows, j), i, c->field.w);
 }

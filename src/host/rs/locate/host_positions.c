@@ -31,7 +31,8 @@ FOR_POSITIONS void decode_positions(const tile *t, unsigned width) {
     for (size_t i = 0; i < t->bytes / (width / 8); i++) {
         if (gfk_symbol_get(w->wrong, i, width) == 0)
             continue;
-        load(&c, t, summed ? w->values : w->syndromes, i, w->state.words + (summed ? c.m : 0));
+        load_words(&c, t, summed ? w->values : w->syndromes, i,
+                   w->state.words + (summed ? c.m : 0));
         const uint32_t errors =
             summed ? gfk_locate_by_sums(&c, w->state, repairs) : gfk_locate_errors(&c, w->state);
         w->verdict->unexplained += errors == 0;
@@ -54,7 +55,7 @@ FOR_POSITIONS void find_recurrences(const tile *t, unsigned width) {
         w->rest[i] = 0;
         if (gfk_symbol_get(w->wrong, i, width) == 0)
             continue;
-        load(&c, t, w->values, i, w->state.words + c.m);
+        load_words(&c, t, w->values, i, w->state.words + c.m);
         w->rest[i] = (unsigned char)gfk_locate_recurrence(&c, w->state, repairs, ZERO_ROOT);
         w->verdict->unexplained += w->rest[i] == 0;
         for (size_t j = 0; j < (repairs ? 2 * c.t : c.t); j++)
@@ -75,7 +76,7 @@ FOR_POSITIONS void repair_matches(const tile *t, unsigned width, uint32_t region
     worker *w = t->w;
     for (size_t i = 0; i < symbols; i++)
         if (w->found[i] == 0 && gfk_symbol_get(roots, i, width) == power_of(&c, region)) {
-            load(&c, t, w->values, first + i, w->state.words);
+            load_words(&c, t, w->values, first + i, w->state.words);
             repair(region_of(t, region), first + i, width,
                    gfk_locate_value(&c, w->state, w->rest[first + i] & LENGTH, region));
         }

@@ -115,7 +115,7 @@ static void fill_products(const gfk_arithmetic *f, uint8_t *table) {
 
 /* Fills the tables. *points: the code is decoded by its points, else by a search. Returns false if
  * neither is possible. */
-static bool fill(gfk_rs_t code, const layout *l, uint32_t *words, bool *points) {
+static bool fill_tables(gfk_rs_t code, const layout *l, uint32_t *words, bool *points) {
     const gfk_rs_info *info = &code->info;
     const gfk_arithmetic *f = &code->arithmetic;
     const size_t k = info->k, m = info->m, n = k + m;
@@ -196,7 +196,7 @@ static gfk_status upload(gfk_rs_locator *locator, int device, size_t bytes) {
 }
 
 /* Makes the locator. Sets *offered to whether the code can locate. */
-static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
+static gfk_status make_locator(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     const bool on_device = code->info.device >= 0;
     const layout l = layout_of(&code->info);
     const size_t bytes = l.words * sizeof(uint32_t);
@@ -204,7 +204,7 @@ static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     locator->tables = calloc(1, bytes);
     if (locator->tables == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    *offered = fill(code, &l, locator->tables, &points);
+    *offered = fill_tables(code, &l, locator->tables, &points);
     if (!*offered)
         return GFK_STATUS_SUCCESS;
     if (points && !on_device && code->info.m <= GFK_LOCATE_MOST_SUMS)
@@ -230,7 +230,7 @@ gfk_status gfk_rs_locator_create(gfk_rs_t code) {
     locator->device = GFK_CPU;
     locator->encoder = code->encoder;
     bool offered = false;
-    gfk_status status = make(code, locator, &offered);
+    gfk_status status = make_locator(code, locator, &offered);
     if (status == GFK_STATUS_SUCCESS && offered && code->info.device < 0) {
         locator->threads = gfk_usable_cores();
         locator->pool = gfk_pool_acquire();
