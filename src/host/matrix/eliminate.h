@@ -67,11 +67,11 @@ extern const gfk_elimination_steps gfk_eliminate_on_device; /* kernels/matrix */
 extern const gfk_elimination_steps gfk_eliminate_on_cpu;
 gfk_status gfk_eliminate(const gfk_elimination *e, const gfk_elimination_steps *steps);
 /* Runs a matmul on the elimination's device, in its workspace and on its stream. in_place: c may
- * overlap b. condition: a word on the device, or NULL. If the word is not 0 when the kernel starts,
+ * overlap b. skip_if: a word on the device, or NULL. If the word is not 0 when the kernel starts,
  * c is not changed. */
 gfk_status gfk_eliminate_multiply(const gfk_elimination *e, const gfk_matrix *a,
                                   const gfk_regions *b, const gfk_regions *c, size_t bytes,
-                                  gfk_accumulate mode, bool in_place, const uint32_t *condition);
+                                  gfk_accumulate mode, bool in_place, const uint32_t *skip_if);
 #ifdef __cplusplus
 }
 #endif

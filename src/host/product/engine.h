@@ -33,7 +33,7 @@ typedef struct gfk_product_call {
     unsigned shift; /* 12 to 63 */
     /* A word on the device, or NULL, for a check by an engine on a device. If the word is not 0,
      * the engine may skip the check. */
-    const uint32_t *unwanted;
+    const uint32_t *skip_if;
 } gfk_product_call;
 
 /* Returns the shift with which a mismatch map has one entry for the whole region. */

@@ -88,7 +88,7 @@ static size_t fill_waves(size_t most, size_t symbol_tiles, size_t processors) {
 static bool is_worth(const gfk_kernel_row *kernel, size_t rows, size_t cols) {
     const unsigned levels = kernel->matmul.levels, h = kernel->info.w >> levels;
     return levels == 0 || (rows > GFK_MATMUL_TILE_BITS(levels) / h / 2 &&
-                           cols > GFK_MATMUL_BATCH_BITS(levels) / h / 2);
+                           cols > GFK_MATMUL_K_BLOCK_BITS(levels) / h / 2);
 }
 
 static void divide(gfk_matmul_plan *plan, const gfk_matmul_call *call,
@@ -100,17 +100,17 @@ static void divide(gfk_matmul_plan *plan, const gfk_matmul_call *call,
     const size_t outputs = clmad ? GFK_MATMUL_CLMAD_OUTPUTS : tile_bits / h;
     const size_t tile_bytes =
         clmad ? GFK_MATMUL_CLMAD_BYTES : GFK_MATMUL_TILE_SYMBOLS * symbol; /* bytes of a region */
-    const size_t batch_bits = clmad ? 256 : GFK_MATMUL_BATCH_BITS(levels);
+    const size_t k_block_bits = clmad ? 256 : GFK_MATMUL_K_BLOCK_BITS(levels);
     plan->kernel = kernel;
-    plan->batches = parts_of(kernel) * gfk_divide_up(cols * h, batch_bits);
+    plan->k_blocks = parts_of(kernel) * gfk_divide_up(cols * h, k_block_bits);
     plan->symbol_tiles =
         gfk_divide_up(call->bytes, tile_bytes) + gfk_divide_up(call->head.bytes, tile_bytes);
     plan->output_tiles = gfk_divide_up(rows, outputs);
     plan->matrix_bytes =
-        clmad ? outputs * 32 : (levels == 0 ? 2 * outputs : tile_bits) * batch_bits / 8;
+        clmad ? outputs * 32 : (levels == 0 ? 2 * outputs : tile_bits) * k_block_bits / 8;
     const size_t data =
-        clmad ? cols * tile_bytes : plan->batches * batch_bits / 8 * GFK_MATMUL_TILE_SYMBOLS;
-    const size_t matrix = plan->batches * plan->matrix_bytes;
+        clmad ? cols * tile_bytes : plan->k_blocks * k_block_bits / 8 * GFK_MATMUL_TILE_SYMBOLS;
+    const size_t matrix = plan->k_blocks * plan->matrix_bytes;
     /* CLMAD reads the inputs in the caller's regions: only the number of blocks limits a launch. */
     const bool copies = !clmad || call->in_place;
     plan->symbol_tiles_at_once = copies ? fit(GFK_MATMUL_PART_BYTES, data, plan->symbol_tiles)
@@ -134,10 +134,10 @@ static double time_of(const gfk_matmul_plan *plan, size_t products, size_t proce
     const double tiles = symbols * outputs * (double)products, mib = 1 << 20;
     const double waves =
         tiles < 1e6 ? (double)gfk_divide_up((size_t)tiles, processors) : tiles / (double)processors;
-    const double batches = (double)plan->batches;
-    const double matrix = outputs * batches * (double)plan->matrix_bytes;
+    const double k_blocks = (double)plan->k_blocks;
+    const double matrix = outputs * k_blocks * (double)plan->matrix_bytes;
     const double times = symbols / (double)plan->symbol_tiles_at_once * (double)products;
-    return n->call + waves * (n->batch * batches + n->end * (double)parts_of(plan->kernel)) +
+    return n->call + waves * (n->k_block * k_blocks + n->end * (double)parts_of(plan->kernel)) +
            times * (n->data * (double)plan->data_space + n->matrix * matrix) / mib;
 }
 
@@ -402,8 +402,8 @@ void gfk_matmul_set_part(gfk_matmul_part *p, const gfk_matmul_call *batch, size_
         p->call.head.c += first * a->rows * batch->head.c_stride;
     }
     p->call.plan.products = count;
-    if (batch->wanted != NULL)
-        p->call.wanted += first * a->rows;
+    if (batch->output_mask != NULL)
+        p->call.output_mask += first * a->rows;
 }
 
 gfk_status gfk_matmul_run_batch(const gfk_matmul_call *call, size_t products, gfk_pool *pool,

@@ -16,7 +16,7 @@
  * GFK_MATMUL_K_BLOCK_BITS(levels) bits. The kernels on the carry-less multiply-add compute tiles of
  * GFK_MATMUL_CLMAD_OUTPUTS outputs by GFK_MATMUL_CLMAD_BYTES bytes, with K-blocks of 256 bits. */
 #define GFK_MATMUL_TILE_BITS(levels) ((levels) == 0 ? 128 : 192)
-#define GFK_MATMUL_BATCH_BITS(levels) ((levels) == 0 ? 1024 : 512)
+#define GFK_MATMUL_K_BLOCK_BITS(levels) ((levels) == 0 ? 1024 : 512)
 enum {
     GFK_MATMUL_TILE_SYMBOLS = 256,
     GFK_MATMUL_CLMAD_OUTPUTS = 32,
@@ -32,7 +32,7 @@ typedef struct gfk_matmul_plan {
     /* products in one launch: 1, or the number whose symbols and outputs are prepared together */
     size_t products;
     const gfk_kernel_row *kernel;
-    size_t batches; /* of all parts */
+    size_t k_blocks; /* of all parts */
     size_t symbol_tiles, symbol_tiles_at_once;
     size_t output_tiles, output_tiles_at_once;
     size_t matrix_bytes; /* bytes of the matrix in a K-block and a tile of outputs */
@@ -72,10 +72,10 @@ typedef struct gfk_matmul_call {
     gfk_matmul_plan plan;
     /* A word on the device, or NULL. If the word is not 0 when the kernel starts, c is not
      * changed. */
-    const uint32_t *condition;
-    /* One byte per region of c, or NULL. Region i is computed if wanted[i] is not 0, else the
+    const uint32_t *skip_if;
+    /* One byte per region of c, or NULL. Region i is computed if output_mask[i] is not 0, else the
      * region is not changed. */
-    const uint8_t *wanted;
+    const uint8_t *output_mask;
 } gfk_matmul_call;
 
 #ifdef __cplusplus

@@ -264,7 +264,7 @@ static void compute_tile(const run *r, const pass *p, size_t offset, size_t byte
         r->add(s, &r->constants, &s->words[g * pitch(p->rows)], p->rows);
     }
     for (size_t j = 0; j < p->rows; j++)
-        if (call->wanted == NULL || call->wanted[p->row + j] != 0)
+        if (call->output_mask == NULL || call->output_mask[p->row + j] != 0)
             copy(gfk_region_address(call->c, p->row + j) + offset, &s->sums[j], bytes);
 }
 

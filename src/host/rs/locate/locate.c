@@ -75,8 +75,8 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
     RETURN_IF_ERROR(gfk_locate_device_clear(&call));
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    const uint32_t *unwanted;
-    RETURN_IF_ERROR(gfk_locate_device_sample(&call, &unwanted));
+    const uint32_t *skip_if;
+    RETURN_IF_ERROR(gfk_locate_device_sample(&call, &skip_if));
     const gfk_status status =
         gfk_product_compute(&(gfk_product_call){.product = code->encoder,
                                                 .in = data,
@@ -85,7 +85,7 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
                                                 .stream = stream,
                                                 .mismatch_map = call.mismatch_map,
                                                 .shift = GFK_LOCATE_CHUNK_SHIFT,
-                                                .unwanted = unwanted});
+                                                .skip_if = skip_if});
     if (status == GFK_STATUS_NOT_SUPPORTED) /* the code is too wide for the engine */
         RETURN_IF_ERROR(gfk_locate_device_mark(&call));
     else
