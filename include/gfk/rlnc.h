@@ -271,7 +271,7 @@ GFK_API gfk_status gfk_rlnc_decoder_reset(gfk_rlnc_decoder_t decoder, uint64_t g
  * Elimination works on the coding vectors alone; payloads are copied. Many packets in one call, of
  * one generation or of thousands, take much less time than as many calls. On a device the call
  * sorts the headers, copies them to the device and returns at once, and allocates nothing; the CPU
- * takes little memory for each panel of packets, and gives it back.  Not capturable.
+ * takes little memory for each panel of packets, and gives it back. Not capturable.
  *
  * Returns also OUT_OF_MEMORY on the CPU: some packets may have been taken. The outcomes of the
  * others are as they were, so a caller that has set all outcomes to 0 gives those with 0 again. It

@@ -183,9 +183,9 @@ gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t d, const gfk_regions *data,
         return GFK_STATUS_SUCCESS;
     const gfk_rs_regions all = {d->k, data, parity, bytes};
     const bool several = d->row_groups * d->col_groups > 1;
-    for (int pass = several ? 0 : 1; pass < 2; pass++)
+    for (int runs = several ? 0 : 1; runs < 2; runs++)
         for (size_t r = 0; r < d->row_groups; r++)
             for (size_t c = 0; c < d->col_groups; c++)
-                RETURN_IF_ERROR(run_pair(d, &all, r, c, pass == 0 || !several, pass == 1, stream));
+                RETURN_IF_ERROR(run_pair(d, &all, r, c, runs == 0 || !several, runs == 1, stream));
     return GFK_STATUS_SUCCESS;
 }

@@ -91,8 +91,8 @@ static inline void gfk_planes_invert(const gfk_plane *taps, gfk_plane *a) {
 /* Converts bytes in a row to planes, and planes to bytes: both transpose 8 x 8 bits everywhere. */
 static inline void gfk_planes_transpose(gfk_plane *x) {
     EACH_PLANE
-    for (int stage = 0; stage < 3; stage++) {
-        const int apart = 4 >> stage;
+    for (int level = 0; level < 3; level++) {
+        const int apart = 4 >> level;
         const gfk_plane mask = apart == 4   ? GFK_PLANE(0x0f)
                                : apart == 2 ? GFK_PLANE(0x33)
                                             : GFK_PLANE(0x55);
