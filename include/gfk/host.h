@@ -158,7 +158,7 @@ typedef struct gfk_pipeline_report {
     uint64_t cpu_bytes, gpu_bytes;
     uint64_t device_bytes[GFK_MOST_DEVICES]; /* gpu_bytes by device, in the order of the info */
     uint64_t redone_bytes;    /* the part of cpu_bytes that a failed device should have done */
-    gfk_status device_status; /* of the first device that failed; SUCCESS: none failed */
+    gfk_status device_status; /* the status of the first device that failed; SUCCESS: none failed */
     size_t staged_regions;    /* regions that went through pinned buffers; 0 on the CPU */
     size_t chunk;             /* bytes of one chunk, all regions together; chunks near the end of
                                  the call are shorter; 0 on the CPU */

@@ -66,7 +66,7 @@ typedef struct gfk_matrix {
     /* CAUCHY, VANDERMONDE: `rows` and `cols` points in host memory, which a call has read when it
      * returns. No two points are equal, those of rows and columns together. */
     const uint32_t *row_points, *col_points;
-    uint64_t first; /* where a part of a larger matrix begins: see the kinds */
+    uint64_t first; /* the first row or column of a part of a larger matrix: see the kinds */
     uint64_t seed;  /* RANDOM */
 } gfk_matrix;
 
@@ -96,7 +96,7 @@ typedef struct gfk_matmul_desc {
     int device;       /* GFK_CURRENT_DEVICE, the number of the calling thread's current device, or
                          GFK_CPU */
     unsigned threads; /* on the CPU; 0: one for each core that the caller may run on */
-    bool check_pointers; /* as of gfk_product_desc: a check of each pointer, for debugging */
+    bool check_pointers; /* a check of each pointer, for debugging; gfk_product_desc explains it */
     const char *kernel;  /* the id of a compiled kernel, "matmul_w8/clmad" for example
                             (gfk_compiled_kernel_at, gfk/registry.h), which takes every shape of its
                             width; for tests and benchmarks. NULL: of those that the device runs the

@@ -40,7 +40,7 @@ typedef struct gfk_engine_info {
     const char *id; /* <family>_w<W>, or <family>_<method>_w<W>; a variant may follow */
     gfk_engine_family family;
     unsigned w;
-    gfk_method method; /* of perop engines; else GFK_METHOD_AUTO */
+    gfk_method method; /* the method of perop engines; else GFK_METHOD_AUTO */
     unsigned labels;
     unsigned cc_min, cc_max; /* compute capabilities, 10 * major + minor; 0: no bound */
     size_t tile_bytes;       /* bytes of every region that one block takes in one step */

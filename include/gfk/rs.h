@@ -322,7 +322,7 @@ GFK_API gfk_status gfk_rs_apply_delta(gfk_rs_t code, size_t index, const void *d
 
 /* One stripe of a batch. */
 typedef struct gfk_rs_stripe {
-    gfk_regions data, parity; /* as for gfk_rs_encode and gfk_rs_decoder_run */
+    gfk_regions data, parity; /* the same as for gfk_rs_encode and gfk_rs_decoder_run */
     size_t bytes;             /* the length of this stripe's regions */
     const size_t *lost;       /* NULL and 0: encode. Not NULL: rebuild the lost_count regions of
                                  these indices; a count of 0 rebuilds nothing */

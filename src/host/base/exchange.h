@@ -27,8 +27,8 @@ typedef struct gfk_exchange {
     size_t cols, taken;      /* columns; rows so far */
     uint32_t *rows;          /* room for the rows */
     uint32_t *parts;         /* cols elements of the row that is being taken; changed */
-    unsigned char *is_pivot; /* of each column, zeros at first */
-    size_t *pivots;          /* of each row that was taken */
+    unsigned char *is_pivot; /* one byte for each column, zeros at first */
+    size_t *pivots;          /* the pivot of each row that was taken */
 } gfk_exchange;
 
 /* Takes the row in s->parts, and returns true. If the row depends on the rows before, the function

@@ -6,7 +6,7 @@
 #include "pipeline.h"
 
 enum {
-    TILE_BYTES = 512 << 10, /* of all regions together: an L2 cache */
+    TILE_BYTES = 512 << 10, /* bytes of all regions together: an L2 cache */
     LEAST_TILE = 4096,      /* a page */
     MOST_TILE = 65536,
     LONG_TILE_BYTES = 16 << 20, /* bytes of all regions together, if no region is read twice */

@@ -32,7 +32,7 @@ typedef struct gfk_matmul_plan {
     /* products in one launch: 1, or the number whose symbols and outputs are prepared together */
     size_t products;
     const gfk_kernel_row *kernel;
-    size_t k_blocks; /* of all parts */
+    size_t k_blocks; /* K-blocks of all parts */
     size_t symbol_tiles, symbol_tiles_at_once;
     size_t output_tiles, output_tiles_at_once;
     size_t matrix_bytes; /* bytes of the matrix in a K-block and a tile of outputs */

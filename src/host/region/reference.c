@@ -60,7 +60,7 @@ static inline uint32_t group(const gfk_call *call, unsigned w, uint32_t x) {
     const uint32_t *multiples = call->workspace;
     const uint32_t *reductions = call->multiplier->tables;
     const unsigned gs = call->multiplier->info.arg1, gr = call->multiplier->info.arg2;
-    const unsigned top = (w - 1) / gs * gs; /* where the topmost group of x begins */
+    const unsigned top = (w - 1) / gs * gs; /* the lowest bit of the topmost group of x */
     uint64_t product = 0;
     for (unsigned i = 0; i <= top; i += gs)
         product = product << gs ^ multiples[x >> (top - i) & ((1u << gs) - 1)];

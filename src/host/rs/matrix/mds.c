@@ -10,7 +10,8 @@ enum { MOST_MINORS = 1000000 };
 bool gfk_rs_few_subsets(uint64_t n, uint64_t r, uint64_t most) {
     uint64_t count = 1;
     for (uint64_t i = 0; i < r; i++) {
-        if (n - i > most) /* as r <= n / 2, every further factor at least doubles the product */
+        /* every further factor at least doubles the product, because r <= n / 2 */
+        if (n - i > most)
             return false;
         count = count * (n - i) / (i + 1); /* C(n, i + 1) */
         if (count > most)
