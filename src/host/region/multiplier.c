@@ -74,8 +74,8 @@ typedef struct search {
     const gfk_field *field;
     const gfk_multiplier_desc *desc;
     bool named; /* desc names rows of one side, the CPU or the device */
-    gfk_status
-        device_status; /* the reason why the library cannot choose a row: there is no such device */
+    /* the reason why the library cannot choose a row: there is no such device */
+    gfk_status device_status;
     gfk_multiplier_info best;
     gfk_status status;
     bool fits;
