@@ -90,13 +90,12 @@ typedef struct gfk_rlnc_desc {
     /* for debugging: calls check the memory of every pointer; see gfk/types.h */
     bool check_pointers;
     gfk_rlnc_kind kind;
-    unsigned
-        density;     /* PHILOX: of 256, so that 256 keeps every element. RFC8681: of 16, each is the
-                         chance of an element that is not zero, and 16 has no other elements.
-                         0: the largest */
-    bool systematic; /* packets 0 to n - 1 of a generation are the sources: their coding vectors are
-                         unit vectors */
-    uint64_t seed;   /* PHILOX */
+    /* PHILOX: of 256, so that 256 keeps every element. RFC8681: of 16, each is the chance of an
+     * element that is not zero, and 16 has no other elements. 0: the largest density. */
+    unsigned density;
+    /* Packets 0 to n - 1 of a generation are the sources: their coding vectors are unit vectors. */
+    bool systematic;
+    uint64_t seed;      /* PHILOX */
     const char *kernel; /* on a device: the compiled kernel of the products, as of gfk_matmul_desc.
                            gfk_rlnc_create alone reads the text. NULL: for each product the kernel
                            that is fastest by estimate */
