@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks what the documents say about the files, and the layers of src: the folders in
 docs/architecture.md, the files in each folder's README, includes, the programs in README.md, links between
-documents, and the ids of kernels in the methods' pages."""
+documents, the ids of kernels in the methods' pages, and the comments and the width of lines in WORDED."""
 
 import fnmatch
 import os
@@ -15,6 +15,10 @@ OWN_README = re.compile(r"src(/.*)?|(bench|tests)(/[^/]+)?")  # folders that hav
 LAYERS = {"base": 0, "device": 1, "common": 2, "region": 2, "product": 3, "matrix": 4, "rs": 5, "rlnc": 5,
           "pipeline": 6}
 SOURCE = (".c", ".cu", ".h", ".cuh", ".def")
+WORDED = ["src", "include"]  # folders whose comments are checked for words, and lines for width
+COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*(?:\n[ \t]*//[^\n]*)*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
+UNCLEAR = re.compile(r"\b(?:so many|beside|behind|but for|of before)\b", re.I)
+HEADLESS = re.compile(r"(?:What|Where|Of|As|That)\b|[\w/.]+\.\w+: (?i:what|where|of|as|that)\b")
 METHODS = ["shift", "group", "bytwo_p", "bytwo_b", "table", "log", "split", "carry_free"]
 
 
@@ -76,6 +80,22 @@ def layers(tracked):
                     yield f"{path} includes {name}, which is of a higher layer"
 
 
+def words(path, text):
+    """Comments are sentences with a subject, in words that say one thing; no line except a row of a list is
+    over 100 columns."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > 100 and not (path.endswith(".def") and re.match(r"[A-Z_]+\(", line)):
+            yield f"{path}:{number} has more than 100 columns"
+    for match in COMMENT.finditer(text):
+        if match[0].startswith("/"):
+            place = f"{path}:{text.count(chr(10), 0, match.start()) + 1}"
+            comment = re.sub(r"\s*\n\s*(?:\*|//)?\s*", " ", match[0][2:]).lstrip("*/ <")
+            for found in UNCLEAR.findall(comment):
+                yield f'{place} says "{found}" in a comment'
+            if HEADLESS.match(comment):
+                yield f'{place} begins a comment without a subject: "{comment[:30]}"'
+
+
 def readme():
     blocks = re.findall(r"^```c\n(.*?)^```$", read("README.md"), re.M | re.S)
     for example in (f"examples/{name}.c" for name in ("readme", "rs_gpu", "rs_cpu", "rs_host")):
@@ -126,7 +146,9 @@ def main():
     tracked = subprocess.run(["git", "ls-files"], check=True, capture_output=True,
                              text=True).stdout.split("\n")[:-1]
     documents = [p for p in tracked if p.endswith(".md") and os.path.exists(p)]
-    found = [*folders(tracked), *layers(tracked), *readme(), *links(documents), *commands(documents), *methods()]
+    worded = [p for p in tracked if p.startswith(tuple(f"{w}/" for w in WORDED)) and p.endswith(SOURCE)]
+    found = [message for path in worded for message in words(path, read(path))]
+    found += [*folders(tracked), *layers(tracked), *readme(), *links(documents), *commands(documents), *methods()]
     print("\n".join(found) if found else "the documents agree with the files")
     return 1 if found else 0
 

@@ -33,8 +33,8 @@ typedef struct gfk_field {
  *             finite fields", SIAM J. Comput. 9, 1980).
  *
  * Returns SUCCESS; INVALID_ARGUMENT (field is NULL); NOT_SUPPORTED (another w); INVALID_ARGUMENT
- * (the polynomial's degree is not w); REDUCIBLE_POLYNOMIAL. On an error *field is unchanged.
- * Any thread. Takes less than a microsecond; the library has a list of well-known polynomials, which
+ * (the polynomial's degree is not w); REDUCIBLE_POLYNOMIAL. On an error *field is unchanged. Any
+ * thread. Takes less than a microsecond; the library has a list of well-known polynomials, which
  * need no test. */
 GFK_API gfk_status gfk_field_init(gfk_field *field, unsigned w, uint64_t polynomial);
 

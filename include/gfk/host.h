@@ -89,20 +89,22 @@ typedef struct gfk_pipeline_desc {
                                      gfk_pipeline_info.calibration tells which */
 } gfk_pipeline_desc;
 
-/* Without a calibration AUTO compares the times that the rates of one machine (H200 on PCIe 5, ISA-L
- * 2.30, GF-Complete) predict for CPU and GPU:
+/* Without a calibration AUTO compares the times that the rates of one machine (H200 on PCIe 5,
+ * ISA-L 2.30, GF-Complete) predict for CPU and GPU:
  *
- * CPU    One thread takes so many GB/s of inputs with 1 input and 1 output, and with 8 inputs and 1,
- *        2, 4 and 8 outputs: ISA-L 5.7, 11.1, 10.4, 7.1, 4.9; w = 8 without ISA-L 6.8, 7.4, 5.2, 2.9,
- *        1.3; w = 16 7.5, 5.8, 3.2, 1.8, 1.3; w = 32 7.4, 3.1, 2.6, 2.4, 1.2. t threads are as fast as
- *        t / (1 + t/32), with 1 input and 1 output at most 70 GB/s. Short regions occupy fewer threads.
- * GPU    d devices transfer 52 d GB/s each way, at most 140, and 92 d both ways together, at most 150.
- *        t threads, at most 8 d, copy pageable regions with 8.7 t / (1 + t/12) GB/s each way, 1.2 times
- *        that both ways together. A call takes 45 d microseconds more.
- * matmul CPU: 80 10^9 multiply-adds of bytes per second and thread at w = 8; wider symbols divide that
- *        by w/8. GPU: 80 10^12 for each device, 12 GB/s for the matrix, 120 + 60 d microseconds for a
- *        call, 0.35 for each pageable region, 2 for each chunk of 64 MiB and each pinned region that
- *        does not follow the one before in equal steps. A calibration only has the rates of the bus. */
+ * CPU    One thread processes the following GB/s of inputs with 1 input and 1 output, and with 8
+ *        inputs and 1, 2, 4 and 8 outputs: ISA-L 5.7, 11.1, 10.4, 7.1, 4.9; w = 8 without ISA-L
+ *        6.8, 7.4, 5.2, 2.9, 1.3; w = 16 7.5, 5.8, 3.2, 1.8, 1.3; w = 32 7.4, 3.1, 2.6, 2.4, 1.2. t
+ *        threads are as fast as t / (1 + t/32), with 1 input and 1 output at most 70 GB/s. Short
+ *        regions occupy fewer threads.
+ * GPU    d devices transfer 52 d GB/s each way, at most 140, and 92 d both ways together, at most
+ *        150. t threads, at most 8 d, copy pageable regions with 8.7 t / (1 + t/12) GB/s each way,
+ *        1.2 times that both ways together. A call takes 45 d microseconds more.
+ * matmul CPU: 80 10^9 multiply-adds of bytes per second and thread at w = 8; wider symbols divide
+ *        that by w/8. GPU: 80 10^12 for each device, 12 GB/s for the matrix, 120 + 60 d
+ *        microseconds for a call, 0.35 for each pageable region, 2 for each chunk of 64 MiB and
+ *        each pinned region that does not follow the one before in equal steps. A calibration only
+ *        has the rates of the bus. */
 
 #define GFK_PIPELINE_DESC_INIT                                                                     \
     {sizeof(gfk_pipeline_desc), GFK_PATH_AUTO, GFK_NULL, 0, 0, 0, 0, 0, 0, GFK_NULL}
@@ -112,7 +114,7 @@ typedef struct gfk_pipeline_desc {
  * same time. */
 typedef struct gfk_pipeline *gfk_pipeline_t;
 
-/* What a descriptor resolves to. */
+/* The properties of a pipeline, after defaults and the machine have been resolved. */
 typedef struct gfk_pipeline_info {
     gfk_path path; /* CPU if AUTO finds no device */
     int devices[GFK_MOST_DEVICES];
@@ -148,15 +150,15 @@ GFK_API void gfk_pipeline_destroy(gfk_pipeline_t pipeline);
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-/* What a call did. The counts are in bytes of one region: cpu_bytes + gpu_bytes is the `bytes` of
- * the call. */
+/* The report of a call. The counts are in bytes of one region: cpu_bytes + gpu_bytes is the `bytes`
+ * of the call. */
 typedef struct gfk_pipeline_report {
     gfk_path path;      /* the chosen path: CPU, GPU or BOTH */
     const char *reason; /* the reason for the choice, a static sentence */
     uint64_t cpu_bytes, gpu_bytes;
     uint64_t device_bytes[GFK_MOST_DEVICES]; /* gpu_bytes by device, in the order of the info */
     uint64_t redone_bytes;    /* the part of cpu_bytes that a failed device should have done */
-    gfk_status device_status; /* of the first device that failed; SUCCESS: none failed */
+    gfk_status device_status; /* the status of the first device that failed; SUCCESS: none failed */
     size_t staged_regions;    /* regions that went through pinned buffers; 0 on the CPU */
     size_t chunk;             /* bytes of one chunk, all regions together; chunks near the end of
                                  the call are shorter; 0 on the CPU */
@@ -171,8 +173,8 @@ typedef struct gfk_pipeline_report {
  * multiple of w/8, any alignment is allowed, and only the regions are accessed.
  *
  * The results are the same bytes for every path, set of devices and memory limit. *report, if not
- * NULL, receives what the call did; it is written if the call returns SUCCESS or CUDA. *report must be
- * aligned and must not overlap a region that the call reads or writes.
+ * NULL, receives what the call did; it is written if the call returns SUCCESS or CUDA. *report must
+ * be aligned and must not overlap a region that the call reads or writes.
  *
  * A call succeeds even if a device runs out of memory or fails during the call: the CPU repeats
  * the device's part, and the report says so. Later calls do not use a failed device. There is one
@@ -182,7 +184,8 @@ typedef struct gfk_pipeline_report {
  * The calls return SUCCESS; INVALID_ARGUMENT (a needed object or region is NULL, a stride is below
  * bytes, an unknown mode, a region in device memory; a pipeline without devices cannot detect the
  * latter); INVALID_SIZE; OVERLAP; INVALID_CONSTANT; OUT_OF_MEMORY and TABLE_LIMIT (for the product
- * on the CPU): nothing has been written, but see gfk_rlnc_decode_host. CUDA: the output is undefined.
+ * on the CPU): nothing has been written, but see gfk_rlnc_decode_host. CUDA: the output is
+ * undefined.
  *
  * Any thread may call. The work is complete on return. The calling thread's current device does
  * not change. */
@@ -203,12 +206,12 @@ GFK_API gfk_status gfk_product_host(gfk_pipeline_t pipeline, const gfk_field *fi
  * call takes the matrix to each device once, and the regions cross the bus once. The workspaces of
  * chunks count in device_memory. A generated matrix is generated on each device, anew for each
  * chunk. Only devices that gfk_matmul supports take part; without one the CPU does the work as
- * gfk_matmul does, and the report's reason says so. The rates that AUTO assumes without a calibration
- * are those of a device of compute capability 9.0.
+ * gfk_matmul does, and the report's reason says so. The rates that AUTO assumes without a
+ * calibration are those of a device of compute capability 9.0.
  *
  * Regions of b may overlap each other and the matrix. A region of c must not overlap any other
- * region, the matrix or its points. Statuses of gfk_matrix_fill may be returned too: NOT_SUPPORTED for
- * PAR2 in another field, INVALID_ARGUMENT for an unknown kind or equal points. */
+ * region, the matrix or its points. Statuses of gfk_matrix_fill may be returned too: NOT_SUPPORTED
+ * for PAR2 in another field, INVALID_ARGUMENT for an unknown kind or equal points. */
 GFK_API gfk_status gfk_matmul_host(gfk_pipeline_t pipeline, const gfk_field *field,
                                    const gfk_matrix *a, const gfk_regions *b, const gfk_regions *c,
                                    size_t bytes, gfk_accumulate mode, gfk_pipeline_report *report);
@@ -241,8 +244,8 @@ GFK_API gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code,
                                       const gfk_regions *data, const gfk_regions *parity,
                                       size_t bytes, uint32_t *differs, gfk_pipeline_report *report);
 
-/* gfk_rlnc_encode_host: writes the payloads of packets first to first + count - 1 of a generation, as
- * gfk_matmul_host with the packets' coding vectors, which the CPU makes. The code's place and
+/* gfk_rlnc_encode_host: writes the payloads of packets first to first + count - 1 of a generation,
+ * as gfk_matmul_host with the packets' coding vectors, which the CPU makes. The code's place and
  * kernel do not matter. gfk_rlnc_vectors of a code on the CPU gives the coding vectors.
  *
  * sources, payloads  n and count regions of the code's length. A payload must not overlap another
@@ -252,17 +255,18 @@ GFK_API gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code
                                         const gfk_regions *sources, const gfk_regions *payloads,
                                         gfk_pipeline_report *report);
 
-/* gfk_rlnc_recode_host: makes packets first to first + count - 1 of `received` packets of a generation,
- * with the factors of gfk_rlnc_recode, as two gfk_matmul_host: of the vectors, then of the payloads, whose
- * report it is. Memory of the call's own has the factors and the first product until the second one is
- * done, so an error leaves all as it was. The code's place and kernel do not matter.
+/* gfk_rlnc_recode_host: makes packets first to first + count - 1 of `received` packets of a
+ * generation, with the factors of gfk_rlnc_recode, as two gfk_matmul_host: of the vectors, then of
+ * the payloads, whose report it is. Memory of the call's own has the factors and the first product
+ * until the second one is done, so an error leaves all as it was. The code's place and kernel do
+ * not matter.
  *
  * vectors, payloads          `received` rows and regions, 1 to GFK_RLNC_MOST_SOURCES; only read
  * new_vectors, new_payloads  count rows and regions
  *
- * Rows of vectors as in gfk/rlnc.h, and INVALID_SIZE, OVERLAP and INVALID_ARGUMENT as there; OVERLAP also if
- * *report overlaps a row. Without packets nothing is read, without bytes no region, and what is not read
- * may be NULL. Without bytes the report is of the vectors. */
+ * Rows of vectors as in gfk/rlnc.h, and INVALID_SIZE, OVERLAP and INVALID_ARGUMENT as there;
+ * OVERLAP also if *report overlaps a row. Without packets nothing is read, without bytes no region,
+ * and what is not read may be NULL. Without bytes the report is of the vectors. */
 GFK_API gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code,
                                         uint64_t generation, uint32_t first, size_t count,
                                         uint64_t seed, size_t received, const void *vectors,
@@ -271,27 +275,30 @@ GFK_API gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code
                                         const gfk_regions *new_payloads,
                                         gfk_pipeline_report *report);
 
-/* gfk_rlnc_decode_host: computes the sources of a generation from `count` packets. The CPU eliminates on
- * the coding vectors; then the sources that are determined are one gfk_matmul_host of the innovative
- * payloads, whose report it is, and once all are, the dependent payloads are compared with others. The
- * code's place and kernel do not matter. One call takes all packets; a decoder on the CPU or on a device
- * (gfk/rlnc.h) takes them as they come.
+/* gfk_rlnc_decode_host: computes the sources of a generation from `count` packets. The CPU
+ * eliminates on the coding vectors; then the sources that are determined are one gfk_matmul_host of
+ * the innovative payloads, whose report it is, and once all are, the dependent payloads are
+ * compared with others. The code's place and kernel do not matter. One call takes all packets; a
+ * decoder on the CPU or on a device (gfk/rlnc.h) takes them as they come.
  *
  * headers    count headers; packets of other generations are left out
- * vectors    NULL: the coding vectors follow from the headers. Otherwise row i is the vector of packet i
+ * vectors    NULL: the coding vectors follow from the headers. Otherwise row i is the vector of
+ *            packet i
  * payloads   count regions; only read
  * sources    n regions. A source that is not determined stays as it was
  * decoded    NULL, or n bytes: 1 where a source has been written, otherwise 0
  * record     NULL, or what became of the packets: kept are all dependent ones
  *
- * What is written, also *record and *report, must not overlap anything else of the call. Headers, *record
- * and *report have the alignment of their types, or are refused with INVALID_ARGUMENT. Without packets
- * neither headers, vectors nor regions are read, without bytes no regions: what is not read may be NULL.
+ * What is written, also *record and *report, must not overlap anything else of the call. Headers,
+ * *record and *report have the alignment of their types, or are refused with INVALID_ARGUMENT.
+ * Without packets neither headers, vectors nor regions are read, without bytes no regions: what is
+ * not read may be NULL.
  *
- * Returns SUCCESS; SINGULAR: not all sources are determined; CORRUPT: a dependent packet contradicts the
- * others, and the sources have been written and are not to be trusted. With these three *decoded,
- * *record and *report have been written. INVALID_ARGUMENT, INVALID_SIZE, OVERLAP: nothing has been
- * written. OUT_OF_MEMORY, CUDA: the sources are undefined, and nothing else has been written. */
+ * Returns SUCCESS; SINGULAR: not all sources are determined; CORRUPT: a dependent packet
+ * contradicts the others, and the sources have been written and are not to be trusted. With these
+ * three *decoded, *record and *report have been written. INVALID_ARGUMENT, INVALID_SIZE, OVERLAP:
+ * nothing has been written. OUT_OF_MEMORY, CUDA: the sources are undefined, and nothing else has
+ * been written. */
 GFK_API gfk_status gfk_rlnc_decode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code,
                                         uint64_t generation, const gfk_rlnc_header *headers,
                                         size_t count, const void *vectors, size_t stride,

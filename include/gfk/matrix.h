@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* What an elimination found out. Aligned to 4 bytes. */
+/* The result of an elimination. Aligned to 4 bytes. */
 typedef struct gfk_matrix_record {
     uint32_t status; /* GFK_STATUS_SUCCESS; GFK_STATUS_SINGULAR where an inverse does not exist */
     uint32_t rank;
@@ -35,8 +35,9 @@ typedef struct gfk_matrix_record {
  *
  * Return SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, no rows or no
  * columns, a size or device number of the descriptor out of range, a kernel of another width, a
- * kernel with GFK_CPU); UNKNOWN_METHOD (no matmul kernel has the id desc->kernel); INVALID_SIZE (more
- * than 2^30 rows or columns, bytes that are not a multiple of w/8, or a size overflows). Any thread. */
+ * kernel with GFK_CPU); UNKNOWN_METHOD (no matmul kernel has the id desc->kernel); INVALID_SIZE
+ * (more than 2^30 rows or columns, bytes that are not a multiple of w/8, or a size overflows). Any
+ * thread. */
 GFK_API gfk_status gfk_matrix_invert_workspace(const gfk_field *field, size_t n,
                                                const gfk_matmul_desc *desc,
                                                size_t *workspace_bytes);
@@ -55,9 +56,9 @@ GFK_API gfk_status gfk_matrix_rank_workspace(const gfk_field *field, size_t rows
  * pivots    n numbers, or NULL. pivots[r] becomes the column that row r was solved for. Rows that
  *           are a sum of multiples of the rows before them get GFK_MATRIX_DEPENDENT; the other rows
  *           are a largest set of independent rows.
- * desc      NULL means GFK_MATMUL_DESC_INIT. Its device is as of gfk_matmul, and a, inverse, record,
- *           pivots and the workspace are in memory of that device, which is checked only with
- *           desc->check_pointers. Its kernel, as of gfk_matmul, computes the products of the
+ * desc      NULL means GFK_MATMUL_DESC_INIT. Its device is as of gfk_matmul, and a, inverse,
+ *           record, pivots and the workspace are in memory of that device, which is checked only
+ *           with desc->check_pointers. Its kernel, as of gfk_matmul, computes the products of the
  *           elimination; NULL: for each product the kernel that is fastest by estimate.
  * workspace gfk_matrix_invert_workspace bytes or more, aligned to 256 bytes, until the call's work
  *           has finished. Calls that overlap in time need one each.
@@ -73,12 +74,12 @@ GFK_API gfk_status gfk_matrix_rank_workspace(const gfk_field *field, size_t rows
  * Returns SUCCESS also for a singular matrix, which only the record tells: see gfk_matrix_wait.
  * Else INVALID_ARGUMENT (NULL, rows or columns zero or different, an unknown kind, a field that
  * gfk_field_init did not make, a stride that is too short, misaligned memory, a descriptor out of
- * range, a kernel of another width, a kernel with GFK_CPU); UNKNOWN_METHOD (no matmul kernel has the id
- * desc->kernel); INVALID_SIZE; OVERLAP (of inverse, record, pivots or workspace with each other or with
- * a, where the gaps between rows count as parts of a matrix); WORKSPACE_TOO_SMALL; WRONG_DEVICE;
- * NOT_SUPPORTED (a generated matrix; the device or this build has no kernel, or not the one that
- * desc->kernel names); NO_DEVICE; STREAM_ON_HOST; OUT_OF_MEMORY (on the CPU); CUDA; INTERNAL. On all
- * but the last two nothing outside the workspace has been written. Any thread. */
+ * range, a kernel of another width, a kernel with GFK_CPU); UNKNOWN_METHOD (no matmul kernel has
+ * the id desc->kernel); INVALID_SIZE; OVERLAP (of inverse, record, pivots or workspace with each
+ * other or with a, where the gaps between rows count as parts of a matrix); WORKSPACE_TOO_SMALL;
+ * WRONG_DEVICE; NOT_SUPPORTED (a generated matrix; the device or this build has no kernel, or not
+ * the one that desc->kernel names); NO_DEVICE; STREAM_ON_HOST; OUT_OF_MEMORY (on the CPU); CUDA;
+ * INTERNAL. On all but the last two nothing outside the workspace has been written. Any thread. */
 GFK_API gfk_status gfk_matrix_invert(const gfk_field *field, const gfk_matrix *a, void *inverse,
                                      size_t stride, gfk_matrix_record *record, uint32_t *pivots,
                                      const gfk_matmul_desc *desc, void *workspace,
@@ -96,19 +97,20 @@ GFK_API gfk_status gfk_matrix_solve(const gfk_field *field, const gfk_matrix *a,
                                     const gfk_matmul_desc *desc, void *workspace,
                                     size_t workspace_bytes, gfk_stream_t stream);
 
-/* gfk_matrix_rank: finds the rank of any matrix, and a largest set of independent rows. The record's
- * status is SUCCESS; pivots has a->rows numbers, or is NULL. Otherwise as gfk_matrix_invert. */
+/* gfk_matrix_rank: finds the rank of any matrix, and a largest set of independent rows. The
+ * record's status is SUCCESS; pivots has a->rows numbers, or is NULL. Otherwise as
+ * gfk_matrix_invert. */
 GFK_API gfk_status gfk_matrix_rank(const gfk_field *field, const gfk_matrix *a,
                                    gfk_matrix_record *record, uint32_t *pivots,
                                    const gfk_matmul_desc *desc, void *workspace,
                                    size_t workspace_bytes, gfk_stream_t stream);
 
-/* gfk_matrix_wait: waits for the stream's work and copies the record of a call in it to host memory.
- * For a record on the CPU: copies it. desc is the call's. Not capturable.
+/* gfk_matrix_wait: waits for the stream's work and copies the record of a call in it to host
+ * memory. For a record on the CPU: copies it. desc is the call's. Not capturable.
  *
  * Returns the record's status, SUCCESS or SINGULAR; INVALID_ARGUMENT (NULL, a descriptor out of
- * range); NO_DEVICE; WRONG_DEVICE; STREAM_ON_HOST; CUDA. The record of a call that was refused, or of
- * none, means nothing. Any thread. */
+ * range); NO_DEVICE; WRONG_DEVICE; STREAM_ON_HOST; CUDA. The record of a call that was refused, or
+ * of none, means nothing. Any thread. */
 GFK_API gfk_status gfk_matrix_wait(const gfk_matrix_record *record, const gfk_matmul_desc *desc,
                                    gfk_stream_t stream, gfk_matrix_record *copy);
 
@@ -131,9 +133,9 @@ GFK_API gfk_status gfk_matrix_wait(const gfk_matrix_record *record, const gfk_ma
  *           was solved for. Rows that are a sum of multiples of the rows before them get
  *           GFK_MATRIX_DEPENDENT; the other rows are a largest set of independent rows.
  * desc      NULL means GFK_MATMUL_DESC_INIT. Its device is as of gfk_matmul, of compute capability
- *           8.0 or higher, whatever nvcc has built the library; GFK_CPU is NOT_SUPPORTED. A kernel's
- *           name is INVALID_ARGUMENT. All memory is in that device's reach, which is checked only with
- *           desc->check_pointers.
+ *           8.0 or higher, whatever nvcc has built the library; GFK_CPU is NOT_SUPPORTED. A
+ *           kernel's name is INVALID_ARGUMENT. All memory is in that device's reach, which is
+ *           checked only with desc->check_pointers.
  * streams   The work is in the order of `stream`, and the call returns at once. No allocation, no
  *           synchronization, no workspace; capturable. CUDA loads a kernel's code at its first
  *           launch, so run once before capturing or timing.

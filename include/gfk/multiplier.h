@@ -42,7 +42,7 @@ typedef struct gfk_multiplier_desc {
      GFK_IMPLEMENTATION_AUTO,     0,        0,                                                     \
      GFK_CURRENT_DEVICE,          0,        false}
 
-/* What a descriptor resolves to. */
+/* The properties of a multiplier, after its kernel has been chosen. */
 typedef struct gfk_multiplier_info {
     const gfk_kernel_info *kernel; /* the row chosen */
     gfk_field field;

@@ -19,7 +19,8 @@ extern "C" {
 
 /* ---- engines -------------------------------------------------------------------------------- */
 
-/* What an engine is, apart from its width and variant; docs/engines has a page for each. */
+/* The family of an engine: its way to compute, without width and variant; docs/engines has a page
+ * for each. */
 typedef enum gfk_engine_family {
     GFK_ENGINE_AUTO = 0,
     GFK_ENGINE_HOST,       /* the reference, in C on all cores of the CPU */
@@ -39,7 +40,7 @@ typedef struct gfk_engine_info {
     const char *id; /* <family>_w<W>, or <family>_<method>_w<W>; a variant may follow */
     gfk_engine_family family;
     unsigned w;
-    gfk_method method; /* of perop engines; else GFK_METHOD_AUTO */
+    gfk_method method; /* the method of perop engines; else GFK_METHOD_AUTO */
     unsigned labels;
     unsigned cc_min, cc_max; /* compute capabilities, 10 * major + minor; 0: no bound */
     size_t tile_bytes;       /* bytes of every region that one block takes in one step */
@@ -84,11 +85,11 @@ typedef struct gfk_product_desc {
     int device;           /* GFK_CURRENT_DEVICE, GFK_CPU or a device's number: see gfk/types.h */
     size_t bytes;         /* the length of the regions to come, for the choice; 0: long */
     uint64_t table_limit; /* bytes allowed for table_bytes; 0: GFK_DEFAULT_TABLE_LIMIT */
-    /* Absolute paths of the shared libraries of the engines ISAL and GFCOMPLETE; NULL: those that the
-     * build found, if any. They are loaded by path and used by handle: the program may hold other
-     * libraries with the same names. Nothing is searched anywhere else. A library that is named and
-     * cannot be loaded is an error if its engine is among those that match the other fields: no other
-     * engine takes its place. */
+    /* Absolute paths of the shared libraries of the engines ISAL and GFCOMPLETE; NULL: those that
+     * the build found, if any. They are loaded by path and used by handle: the program may hold
+     * other libraries with the same names. Nothing is searched anywhere else. A library that is
+     * named and cannot be loaded is an error if its engine is among those that match the other
+     * fields: no other engine takes its place. */
     const char *isal_library, *gfcomplete_library;
     bool check_pointers; /* for debugging: calls check the memory of every pointer; see
                                  gfk/types.h. For codes too, batches included */
@@ -106,7 +107,7 @@ typedef struct gfk_product_desc {
      GFK_NULL,                                                                                     \
      false}
 
-/* What a descriptor resolves to. */
+/* The properties of a product, after its engine has been chosen. */
 typedef struct gfk_product_info {
     const gfk_engine_info *engine;
     gfk_field field;
@@ -115,17 +116,18 @@ typedef struct gfk_product_info {
     uint64_t table_bytes; /* device or host memory of the engine's tables; the copy of the
                              matrix, 4 bytes an element, and what another library allocates
                              are not among them */
-    /* What long regions at one phase run on: the engine's choice, or the kernel that the
+    /* The kernel for long regions at one phase: the engine's choice, or the kernel that the
      * descriptor names. Where outputs run on several kernels, the first outputs' one. NULL: the
      * engine lists no kernels. */
     const gfk_compiled_kernel_info *kernel;
     uint64_t reserved[3]; /* 0 */
 } gfk_product_info;
 
-/* Several regions of the same length: an array of addresses, or equally spaced ones. How many regions
- * there are, and their length in bytes, are arguments of the call or follow from the object; a call
- * touches only that many bytes of each region. The array is in host memory and is read during the
- * call only. Regions that a call only reads may be const: gfk_inputs and gfk_inputs_spaced. */
+/* Several regions of the same length: an array of addresses, or equally spaced ones. How many
+ * regions there are, and their length in bytes, are arguments of the call or follow from the
+ * object; a call touches only that many bytes of each region. The array is in host memory and is
+ * read during the call only. Regions that a call only reads may be const: gfk_inputs and
+ * gfk_inputs_spaced. */
 typedef struct gfk_regions {
     void *const *pointers; /* one address per region; NULL: region i is at base + i * stride */
     void *base;
@@ -145,8 +147,8 @@ static inline gfk_regions gfk_inputs_spaced(const void *base, size_t stride) {
 }
 
 /* gfk_product_query: which engine would gfk_product_create take? No table is allocated, but
- * libraries of engines on the CPU are loaded; table_bytes is what create would allocate, and table_limit does not refuse here. Statuses as
- * gfk_product_create. */
+ * libraries of engines on the CPU are loaded; table_bytes is what create would allocate, and
+ * table_limit does not refuse here. Statuses as gfk_product_create. */
 GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t cols,
                                      const gfk_product_desc *desc, gfk_product_info *info);
 
@@ -165,15 +167,14 @@ GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t
  * that can run here within table_limit. An engine or a kernel named by its id is never replaced.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
- * not make, an enumerator, size or device number out of range, an engine that contradicts desc,
- * an engine, family or method of a device with GFK_CPU, a library's path that is not absolute);
+ * not make, an enumerator, size or device number out of range, an engine that contradicts desc, an
+ * engine, family or method of a device with GFK_CPU, a library's path that is not absolute);
  * INVALID_CONSTANT (an element outside the field); INVALID_SIZE (rows * cols overflows);
  * UNKNOWN_METHOD (no such engine or kernel); NO_DEVICE (there is no such device); NOT_SUPPORTED
  * (engines match, but none can run here; the kernel named does not take this shape; a library that
  * desc names cannot be loaded or lacks functions; an engine or family of a device was named in a
- * build without CUDA);
- * TABLE_LIMIT (no engine that matches and can run here stays within table_limit); OUT_OF_MEMORY; CUDA.
- * On an error *product is unchanged. Any thread. */
+ * build without CUDA); TABLE_LIMIT (no engine that matches and can run here stays within
+ * table_limit); OUT_OF_MEMORY; CUDA. On an error *product is unchanged. Any thread. */
 GFK_API gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,
                                       size_t cols, const uint32_t *matrix,
                                       const gfk_product_desc *desc);
@@ -193,15 +194,17 @@ GFK_API gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info 
  *            refused, in place too.
  * access     Only the regions are touched; out is read in GFK_XOR mode only.
  * streams    Engines on a device work on `stream`, in its order, and return at once. Engines on the
- *            CPU want NULL and have finished when they return. Inputs that are not in the device's own
- *            memory (pinned, managed, of another device): from the call, or from the launch of its graph,
- *            until the work has finished, only work in front on the stream may write to them.
+ *            CPU want NULL and have finished when they return. Inputs that are not in the device's
+ *            own memory (pinned, managed, of another device): from the call, or from the launch of
+ *            its graph, until the work has finished, only work in front on the stream may write to
+ *            them.
  * hot path   No allocation, no synchronization, no global state; capturable. CUDA
  *            loads a kernel's code at its first launch, so run once before capturing or timing.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, an unknown mode, a stride below bytes); INVALID_SIZE;
- * OVERLAP; STREAM_ON_HOST; WRONG_DEVICE; NOT_SUPPORTED (the descriptor named a kernel that does not take regions of this
- * alignment, length or distance); CUDA; INTERNAL. On all but the last two nothing has been written. Any thread. */
+ * OVERLAP; STREAM_ON_HOST; WRONG_DEVICE; NOT_SUPPORTED (the descriptor named a kernel that does not
+ * take regions of this alignment, length or distance); CUDA; INTERNAL. On all but the last two
+ * nothing has been written. Any thread. */
 GFK_API gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in,
                                    const gfk_regions *out, size_t bytes, gfk_accumulate mode,
                                    gfk_stream_t stream);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lists of kernels as data: every way this library can multiply a region, and the compiled kernels of
- * products and matrices. */
+/* The lists of kernels as data: every way this library can multiply a region, and the compiled
+ * kernels of products and matrices. */
 #ifndef GFK_REGISTRY_H
 #define GFK_REGISTRY_H
 
@@ -59,7 +59,7 @@ GFK_API const gfk_kernel_info *gfk_kernel_find(const char *id);
 GFK_API gfk_status gfk_kernel_available(const gfk_kernel_info *info, int device,
                                         const char **reason);
 
-/* ---- compiled kernels of products and matrices ------------------------------------------------ */
+/* ---- compiled kernels of products and matrices ---------------------------------------------- */
 
 /* Labels of a compiled kernel of an engine, a set of bits.
  *
@@ -78,8 +78,8 @@ typedef struct gfk_bounds {
     size_t min, max;
 } gfk_bounds;
 
-/* One compiled kernel. Rows are constant, and exist in every build, also where the build has no code
- * for them: that of an nvcc older than 13.3 has none for the kernels `clmad`. */
+/* One compiled kernel. Rows are constant, and exist in every build, also where the build has no
+ * code for them: that of an nvcc older than 13.3 has none for the kernels `clmad`. */
 typedef struct gfk_compiled_kernel_info {
     const char *id; /* <owner>/<kernel> */
     unsigned w;
@@ -91,21 +91,22 @@ typedef struct gfk_compiled_kernel_info {
     unsigned shared_kib; /* shared memory of a block, rounded up. 0: every device has enough */
 } gfk_compiled_kernel_info;
 
-/* gfk_compiled_kernel_count, gfk_compiled_kernel_at: the compiled kernels of an owner, in the order of
- * the choice where the owner takes the first one that fits.
+/* gfk_compiled_kernel_count, gfk_compiled_kernel_at: the compiled kernels of an owner, in the order
+ * of the choice where the owner takes the first one that fits.
  *
  * owner  an engine's id, "bmma_w8", or a call and its width: "matmul_w8", "eliminate_w8" (of
  *        gfk_matrix_invert, _solve and _rank), "invert_batch_w8", "rlnc_take_w8" (of
- *        gfk_rlnc_decoder_add). Without "_w8" the kernels of all widths. NULL: the kernels of all owners
+ *        gfk_rlnc_decoder_add). Without "_w8" the kernels of all widths. NULL: the kernels of all
+ *        owners
  * index  below the count; NULL beyond it
  *
- * The count is 0 for engines on the CPU and for other texts. A test or a benchmark names a kernel by
- * its id: that of an engine as `engine` of gfk_product_desc, that of a matmul as `kernel` of
+ * The count is 0 for engines on the CPU and for other texts. A test or a benchmark names a kernel
+ * by its id: that of an engine as `engine` of gfk_product_desc, that of a matmul as `kernel` of
  * gfk_matmul_desc and gfk_rlnc_desc. Any thread. */
 GFK_API size_t gfk_compiled_kernel_count(const char *owner);
 GFK_API const gfk_compiled_kernel_info *gfk_compiled_kernel_at(const char *owner, size_t index);
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ---------------------------------------------------------------------------------- */
 
 /* gfk_method_name: GF-Complete's spelling ("SHIFT", "BYTWO_p", ...); "AUTO" for 0; never NULL. */
 GFK_API const char *gfk_method_name(gfk_method method);

@@ -3,8 +3,8 @@
  * length, are coded together: the payload of a packet is a sum of multiples of the sources, and the
  * n factors are the packet's coding vector. Any n packets whose coding vectors are independent
  * determine the sources. Whoever has some packets, the sources or not, can make further packets of
- * them (recoding). Payloads carry no length: who receives a packet compares its length with the code's
- * `bytes` before a call reads it.
+ * them (recoding). Payloads carry no length: who receives a packet compares its length with the
+ * code's `bytes` before a call reads it.
  *
  * A call works on one generation or on thousands of the same size, with few launches. */
 #ifndef GFK_RLNC_H
@@ -27,32 +27,33 @@ extern "C" {
 /* These rules hold for all calls on packets, unless a call says otherwise:
  *
  * place      desc.device of the code: a device that gfk_matmul supports (compute capability 8.0 or
- *            higher, 9.0 alone if an nvcc older than 13.3 has built the library), which is the calling
- *            thread's current device, with all memory in that device's reach; or GFK_CPU, with all
- *            of it in host memory. Checked only with desc.check_pointers.
+ *            higher, 9.0 alone if an nvcc older than 13.3 has built the library), which is the
+ *            calling thread's current device, with all memory in that device's reach; or GFK_CPU,
+ *            with all of it in host memory. Checked only with desc.check_pointers.
  * vectors    Rows of n elements, `stride` elements (at least n) from the start of a row to that of
  *            the next, aligned to w/8 bytes. Rows at multiples of 16 bytes are the fast case. Gaps
- *            between rows stay as they were; the checks of overlaps count them as parts of the rows.
- * regions    `bytes` bytes each, at any alignment, a number of the code. The regions of a generation
- *            follow each other: region i of the g-th of several generations with k regions each is
- *            region g * k + i. Regions at multiples of 16 bytes are the fast case; several
- *            generations at once are fast where all regions are evenly spaced.
+ *            between rows stay as they were; the checks of overlaps count them as parts of the
+ *            rows.
+ * regions    `bytes` bytes each, at any alignment, a number of the code. The regions of a
+ *            generation follow each other: region i of the g-th of several generations with k
+ *            regions each is region g * k + i. Regions at multiples of 16 bytes are the fast case;
+ *            several generations at once are fast where all regions are evenly spaced.
  * aliasing   What a call writes must not overlap anything else of the call. Regions and vectors
  *            that are only read may overlap each other.
- * workspace  As many bytes as the call's query says, or more, aligned to 256 bytes, until the call's
- *            work has finished. Calls that overlap in time need one each.
+ * workspace  As many bytes as the call's query says, or more, aligned to 256 bytes, until the
+ *            call's work has finished. Calls that overlap in time need one each.
  * streams    On a device the work is in the order of `stream`, and the call returns at once. No
  *            allocation, no synchronization; capturable. CUDA loads a kernel's code at its first
  *            launch, so run once before capturing or timing. On the CPU `stream` is NULL, and the
  *            work is complete on return.
- * nothing    No packets and no bytes are success. Without packets a call reads no vectors, headers and
- *            regions, without bytes no regions: what is not read may be NULL.
+ * nothing    No packets and no bytes are success. Without packets a call reads no vectors, headers
+ *            and regions, without bytes no regions: what is not read may be NULL.
  * statuses   INVALID_ARGUMENT (NULL, a stride that is too short, a misaligned pointer);
  *            INVALID_SIZE (GFK_RLNC_MOST_PACKETS, numbers that pass 2^32 or 2^64, a size that
  *            overflows); OVERLAP; WORKSPACE_TOO_SMALL (also NULL); STREAM_ON_HOST; WRONG_DEVICE;
- *            NOT_SUPPORTED (the device or this build does not run the kernel desc.kernel of the code):
- *            nothing has been written. CUDA, INTERNAL: the contents of what the call writes are
- *            undefined.
+ *            NOT_SUPPORTED (the device or this build does not run the kernel desc.kernel of the
+ *            code): nothing has been written. CUDA, INTERNAL: the contents of what the call writes
+ *            are undefined.
  * threads    A code does not change after create: any thread, any stream. */
 
 /* The most sources of a generation, packets of a recoder's generation, and packets of a call. */
@@ -81,21 +82,20 @@ typedef enum gfk_rlnc_kind {
     GFK_RLNC_RFC8681
 } gfk_rlnc_kind;
 
-/* What a code is. Start from GFK_RLNC_DESC_INIT. */
+/* The descriptor of a code. Start from GFK_RLNC_DESC_INIT. */
 typedef struct gfk_rlnc_desc {
     size_t size;      /* sizeof(gfk_rlnc_desc), so that the struct can grow */
     int device;       /* GFK_CURRENT_DEVICE, a device's number, or GFK_CPU */
     unsigned threads; /* on the CPU; 0: one for each core that the creating thread may run on */
-    bool
-        check_pointers; /* for debugging: calls check the memory of every pointer; see gfk/types.h */
+    /* for debugging: calls check the memory of every pointer; see gfk/types.h */
+    bool check_pointers;
     gfk_rlnc_kind kind;
-    unsigned
-        density;     /* PHILOX: of 256, so that 256 keeps every element. RFC8681: of 16, each is the
-                         chance of an element that is not zero, and 16 has no other elements.
-                         0: the largest */
-    bool systematic; /* packets 0 to n - 1 of a generation are the sources: their coding vectors are
-                         unit vectors */
-    uint64_t seed;   /* PHILOX */
+    /* PHILOX: of 256, so that 256 keeps every element. RFC8681: of 16, each is the chance of an
+     * element that is not zero, and 16 has no other elements. 0: the largest density. */
+    unsigned density;
+    /* Packets 0 to n - 1 of a generation are the sources: their coding vectors are unit vectors. */
+    bool systematic;
+    uint64_t seed;      /* PHILOX */
     const char *kernel; /* on a device: the compiled kernel of the products, as of gfk_matmul_desc.
                            gfk_rlnc_create alone reads the text. NULL: for each product the kernel
                            that is fastest by estimate */
@@ -117,10 +117,10 @@ typedef struct gfk_rlnc *gfk_rlnc_t;
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, no sources, a
  * kind, density, size or device number of the descriptor out of range, a kernel of another width, a
- * kernel with GFK_CPU); UNKNOWN_METHOD (no matmul kernel has the id desc->kernel); INVALID_SIZE (n is
- * too large, bytes is not a multiple of w/8); NOT_SUPPORTED (RFC8681 in another field; the device, or
- * this build, has no kernel); NO_DEVICE; OUT_OF_MEMORY; CUDA. On an error *code is unchanged. Any
- * thread. */
+ * kernel with GFK_CPU); UNKNOWN_METHOD (no matmul kernel has the id desc->kernel); INVALID_SIZE (n
+ * is too large, bytes is not a multiple of w/8); NOT_SUPPORTED (RFC8681 in another field; the
+ * device, or this build, has no kernel); NO_DEVICE; OUT_OF_MEMORY; CUDA. On an error *code is
+ * unchanged. Any thread. */
 GFK_API gfk_status gfk_rlnc_create(gfk_rlnc_t *code, const gfk_field *field, size_t n, size_t bytes,
                                    const gfk_rlnc_desc *desc);
 
@@ -147,9 +147,9 @@ GFK_API gfk_status gfk_rlnc_vectors(gfk_rlnc_t code, const gfk_rlnc_range *range
 /* ---- encoders and recoders ------------------------------------------------------------------ */
 
 /* gfk_rlnc_encode_workspace, gfk_rlnc_recode_workspace: the bytes of workspace that the calls below
- * need. They grow with the vectors, and factors, of the whole range; on a device up to 2 GiB more for
- * the operands of the products, as of gfk_matmul. Return SUCCESS, INVALID_ARGUMENT, INVALID_SIZE or
- * NOT_SUPPORTED. */
+ * need. They grow with the vectors, and factors, of the whole range; on a device up to 2 GiB more
+ * for the operands of the products, as of gfk_matmul. Return SUCCESS, INVALID_ARGUMENT,
+ * INVALID_SIZE or NOT_SUPPORTED. */
 GFK_API gfk_status gfk_rlnc_encode_workspace(gfk_rlnc_t code, const gfk_rlnc_range *range,
                                              size_t *workspace_bytes);
 GFK_API gfk_status gfk_rlnc_recode_workspace(gfk_rlnc_t code, const gfk_rlnc_range *range,
@@ -186,7 +186,7 @@ GFK_API gfk_status gfk_rlnc_recode(gfk_rlnc_t code, const gfk_rlnc_range *range,
 
 /* ---- headers -------------------------------------------------------------------------------- */
 
-/* What a packet says of itself: numbers of the machine. A program that sends headers to other
+/* The header of a packet, in the byte order of the machine. A program that sends headers to other
  * machines decides on an order of bytes itself. */
 typedef struct gfk_rlnc_header {
     uint64_t generation;
@@ -199,11 +199,11 @@ typedef struct gfk_rlnc_header {
 /* A decoder of one or more generations. It keeps the payloads of up to n innovative packets of each
  * generation, and of up to `spare` dependent ones, to be checked.
  *
- * A decoder changes: calls on the same decoder come one after the other, on one stream, or on streams
- * that wait for each other. Different decoders: any thread, any stream. */
+ * A decoder changes: calls on the same decoder come one after the other, on one stream, or on
+ * streams that wait for each other. Different decoders: any thread, any stream. */
 typedef struct gfk_rlnc_decoder *gfk_rlnc_decoder_t;
 
-/* What became of a packet. */
+/* The outcome of a packet. */
 typedef enum gfk_rlnc_outcome {
     GFK_RLNC_INNOVATIVE = 1, /* the packet has raised the rank of its generation */
     GFK_RLNC_DEPENDENT,      /* the packet has not, and is kept to be checked */
@@ -230,12 +230,12 @@ typedef struct gfk_rlnc_record {
  *
  * spare  dependent packets of each generation that are kept
  *
- * Takes all memory of the decoder, at the code's place and on the host; not capturable.
- * For each generation this is n + spare payloads, up to n + 1024 / w + spare rows of n elements, each
- * row rounded up to 256 bytes. On the CPU each thread that shares the generations needs as much as one of
- * them again and a workspace of gfk_matmul; a device needs up to 512 MiB, `spare` payloads for each
- * generation, and 2 GiB at most for the operands of the products. The code must outlive the decoder. The
- * device of the code must be the calling thread's current device.
+ * Takes all memory of the decoder, at the code's place and on the host; not capturable. For each
+ * generation this is n + spare payloads, up to n + 1024 / w + spare rows of n elements, each row
+ * rounded up to 256 bytes. On the CPU each thread that shares the generations needs as much as one
+ * of them again and a workspace of gfk_matmul; a device needs up to 512 MiB, `spare` payloads for
+ * each generation, and 2 GiB at most for the operands of the products. The code must outlive the
+ * decoder. The device of the code must be the calling thread's current device.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, no generations); INVALID_SIZE (generation numbers that
  * pass 2^64, more than GFK_RLNC_MOST_PACKETS packets or a size that overflows); NOT_SUPPORTED (as
@@ -247,8 +247,8 @@ GFK_API gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc
 GFK_API void gfk_rlnc_decoder_destroy(gfk_rlnc_decoder_t decoder);
 
 /* gfk_rlnc_decoder_reset: empties a decoder, which becomes one of the generations `generation` to
- * generation + generations - 1, without packets: as create makes it, in the memory that it has. Packets and
- * records that it had are forgotten.
+ * generation + generations - 1, without packets: as create makes it, in the memory that it has.
+ * Packets and records that it had are forgotten.
  *
  * The work is in the order of `stream`. No allocation. Not capturable.
  *
@@ -260,21 +260,21 @@ GFK_API gfk_status gfk_rlnc_decoder_reset(gfk_rlnc_decoder_t decoder, uint64_t g
 /* gfk_rlnc_decoder_add: takes packets, in any order and of any of the decoder's generations.
  *
  * headers   count headers, in host memory at every place; read before the call returns
- * vectors   NULL: the coding vectors follow from the headers. Otherwise row i is the vector of packet
- *           i, for packets of a recoder and for vectors of the caller; the member `packet` of the
- *           headers is then not read.
+ * vectors   NULL: the coding vectors follow from the headers. Otherwise row i is the vector of
+ *           packet i, for packets of a recoder and for vectors of the caller; the member `packet`
+ *           of the headers is then not read.
  * payloads  count regions; only read, and not needed any more when the call's work has finished
  * outcomes  NULL, or count bytes at the code's place: a gfk_rlnc_outcome each. Of packets that
  *           depend on each other those that come first are the innovative ones.
  *
- * Elimination works on the coding vectors alone; payloads are copied. Many packets in one call, of one
- * generation or of thousands, take much less time than as many calls. On a device the call returns at
- * once, but for sorting the headers and copying them to the device, and allocates nothing; the CPU takes
- * little memory for each panel of packets, and gives it back. Not capturable.
+ * Elimination works on the coding vectors alone; payloads are copied. Many packets in one call, of
+ * one generation or of thousands, take much less time than as many calls. On a device the call
+ * sorts the headers, copies them to the device and returns at once, and allocates nothing; the CPU
+ * takes little memory for each panel of packets, and gives it back. Not capturable.
  *
- * Returns also OUT_OF_MEMORY on the CPU: some packets may have been taken. The outcomes of the others
- * are as they were, so a caller that has set all outcomes to 0 gives those with 0 again. It may also
- * give all again: those that have been taken are then dependent. */
+ * Returns also OUT_OF_MEMORY on the CPU: some packets may have been taken. The outcomes of the
+ * others are as they were, so a caller that has set all outcomes to 0 gives those with 0 again. It
+ * may also give all again: those that have been taken are then dependent. */
 GFK_API gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t decoder, const gfk_rlnc_header *headers,
                                         size_t count, const void *vectors, size_t stride,
                                         const gfk_regions *payloads, uint8_t *outcomes,

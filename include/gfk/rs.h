@@ -155,8 +155,8 @@ typedef struct gfk_rs_decoder *gfk_rs_decoder_t;
  * The decoder reads k regions that are not lost: data regions first, then parity regions by index.
  * If the matrix is not MDS and these k regions do not suffice, the decoder reads others.
  *
- * Named matrices but GFK_RS_GEN_RS have decode matrices in closed form: with e lost data regions,
- * k * wanted_count elements and 2 e steps for each region that is read or rebuilt. For GFK_RS_CUSTOM
+ * Named matrices but GFK_RS_GEN_RS have decode matrices in closed form: with e lost data regions, k
+ * * wanted_count elements and 2 e steps for each region that is read or rebuilt. For GFK_RS_CUSTOM
  * and GFK_RS_GEN_RS e x e elements are inverted, row by row, and from e * wanted_count * k =
  * 4,000,000 on by gfk_matrix_invert and gfk_matmul, on the device of the code or on all cores.
  *
@@ -188,9 +188,9 @@ GFK_API void gfk_rs_decoder_destroy(gfk_rs_decoder_t decoder);
 
 /* gfk_rs_decode: gfk_rs_decoder_create and gfk_rs_decoder_run in one call. The code keeps the 64
  * most recently used decoders in a locked cache. The first call for a set of lost regions
- * allocates: call once before a capture. An evicted decoder is destroyed when no thread is inside a call with it and the device has finished its runs. A graph
- * that outlives the cache entry would use freed memory: capture gfk_rs_decoder_run instead.
- * Statuses of both. */
+ * allocates: call once before a capture. An evicted decoder is destroyed when no thread is inside a
+ * call with it and the device has finished its runs. A graph that outlives the cache entry would
+ * use freed memory: capture gfk_rs_decoder_run instead. Statuses of both. */
 GFK_API gfk_status gfk_rs_decode(gfk_rs_t code, const size_t *lost, size_t lost_count,
                                  const size_t *wanted, size_t wanted_count, const gfk_regions *data,
                                  const gfk_regions *parity, size_t bytes, gfk_stream_t stream);
@@ -208,7 +208,7 @@ GFK_API gfk_status gfk_rs_decode(gfk_rs_t code, const size_t *lost, size_t lost_
 GFK_API gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
                                  size_t bytes, uint32_t *differs, gfk_stream_t stream);
 
-/* What gfk_rs_locate found. A position is one symbol of every region, at the same offset. */
+/* The result of gfk_rs_locate. A position is one symbol of every region, at the same offset. */
 typedef struct gfk_rs_verdict {
     uint64_t corrupt;       /* positions where the parity does not match */
     uint64_t located;       /* corrupt positions that at most gfk_rs_info.locatable wrong symbols
@@ -322,7 +322,7 @@ GFK_API gfk_status gfk_rs_apply_delta(gfk_rs_t code, size_t index, const void *d
 
 /* One stripe of a batch. */
 typedef struct gfk_rs_stripe {
-    gfk_regions data, parity; /* as for gfk_rs_encode and gfk_rs_decoder_run */
+    gfk_regions data, parity; /* the same as for gfk_rs_encode and gfk_rs_decoder_run */
     size_t bytes;             /* the length of this stripe's regions */
     const size_t *lost;       /* NULL and 0: encode. Not NULL: rebuild the lost_count regions of
                                  these indices; a count of 0 rebuilds nothing */

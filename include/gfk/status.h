@@ -10,19 +10,21 @@ extern "C" {
 #endif
 
 /* Every function that can fail returns one of these. A failed call has written nothing, outputs are
- * as they were, unless the status is GFK_STATUS_CUDA or GFK_STATUS_INTERNAL, or the function's header
- * says otherwise; docs/api-conventions.md lists these functions.
+ * as they were, unless the status is GFK_STATUS_CUDA or GFK_STATUS_INTERNAL, or the function's
+ * header says otherwise; docs/api-conventions.md lists these functions.
  *
  * A call with several mistakes returns the status of the first one in this order:
  *
- * values  INVALID_ARGUMENT, INVALID_CONSTANT and INVALID_SIZE for all that is not an address of memory
+ * values  INVALID_ARGUMENT, INVALID_CONSTANT and INVALID_SIZE for all that is not an address of
+ *         memory
  * place   UNKNOWN_METHOD, NO_DEVICE, STREAM_ON_HOST, WRONG_DEVICE (not the current device)
  * memory  of everything that the call reads or writes: first INVALID_ARGUMENT (NULL, a misaligned
- *         address, a stride that is too short), then INVALID_SIZE (the memory wraps around the address
- *         space), WORKSPACE_TOO_SMALL, OVERLAP, and WRONG_DEVICE (check_pointers). Memory of which a
- *         call needs no byte is not checked.
+ *         address, a stride that is too short), then INVALID_SIZE (the memory wraps around the
+ *         address space), WORKSPACE_TOO_SMALL, OVERLAP, and WRONG_DEVICE (check_pointers). Memory
+ *         of which a call needs no byte is not checked.
  *
- * NOT_SUPPORTED has no place in this order, nor have elements and points, which the library reads. */
+ * NOT_SUPPORTED has no place in this order, nor have elements and points, which the library
+ * reads. */
 typedef enum gfk_status {
     GFK_STATUS_SUCCESS = 0,
     GFK_STATUS_INVALID_ARGUMENT,     /* NULL, an enumerator out of range, a misaligned workspace */

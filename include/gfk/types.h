@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What several headers share: streams, places, methods, implementations, the accumulate mode. */
+/* The types that several headers share: streams, places, methods, implementations, the accumulate
+ * mode. */
 #ifndef GFK_TYPES_H
 #define GFK_TYPES_H
 
@@ -22,7 +23,7 @@ extern "C" {
  * rows take NULL only. */
 typedef struct CUstream_st *gfk_stream_t;
 
-/* Where an object works, and where the memory of its regions is: the member `device` of
+/* The place where an object works, and where the memory of its regions is: the member `device` of
  * descriptors. The place is never a matter of what the machine has: without the device that a
  * descriptor means, a call returns NO_DEVICE.
  *
@@ -36,7 +37,7 @@ typedef struct CUstream_st *gfk_stream_t;
 #define GFK_CPU (-1)
 #define GFK_CURRENT_DEVICE (-2)
 
-/* What check_pointers of a descriptor checks: the first and the last byte of every region, of the
+/* check_pointers of a descriptor checks the first and the last byte of every region, of the
  * workspace and of every other result of a call, where they are not empty. WRONG_DEVICE, with
  * nothing written: an object on the CPU got device memory; an object on a device got ordinary host
  * memory, or memory of another device. Managed memory passes everywhere, pinned (registered) host

@@ -35,7 +35,7 @@ typedef enum gfk_kernel_build { GFK_BUILD_CUDA, GFK_BUILD_WGMMA, GFK_BUILD_CLMAD
 typedef struct gfk_matmul_numbers {
     unsigned levels; /* of divisions of the elements into halves */
     double call;
-    double batch, end; /* while all multiprocessors have a tile: a batch of it, the end of a part */
+    double k_block, end; /* while all multiprocessors have a tile: its K-block, the end of a part */
     double data, matrix; /* 1 MiB of the data operand, and of the matrix operand */
 } gfk_matmul_numbers;
 

@@ -36,7 +36,8 @@ void gfk_arithmetic_destroy(gfk_arithmetic *arithmetic) {
     *arithmetic = (gfk_arithmetic){0};
 }
 
-/* a^(2^degree) for a = x^0, x^1, ...: the powers of x^(2^degree). */
+/* Returns the map a -> a^(2^degree) from its images of x^0, x^1, ..., which are the powers of
+ * x^(2^degree). */
 static void make_conjugate(gfk_nibbles *t, const gfk_field *field, unsigned degree) {
     const unsigned w = field->w;
     gfk_nibbles times;
@@ -55,7 +56,8 @@ void gfk_inverter_init(gfk_inverter *t, const gfk_field *field) {
         make_conjugate(&t->conjugate_16, field, 16);
     if (w > 8)
         make_conjugate(&t->conjugate_8, field, 8);
-    /* All elements of GF(2^8) but 0 are powers of a generator, and the first 8 powers are a basis. */
+    /* All elements of GF(2^8) except 0 are powers of a generator. The first 8 powers are a
+     * basis. */
     const uint64_t order = UINT64_MAX >> (64 - w);
     uint32_t power[256] = {1}, basis[8], number[32] = {0};
     gfk_nibbles times;

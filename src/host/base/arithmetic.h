@@ -14,8 +14,9 @@
 /* A view of tables, passed by value. The tables must be addressable where the view is used. */
 typedef struct gfk_arithmetic {
     const uint16_t *log; /* 2^w entries, log[0] is unused; NULL: bit by bit, as always for w = 32 */
-    const uint16_t *antilog; /* 2 * (2^w - 1), so that a sum of two logarithms needs no reduction */
-    uint32_t polynomial;     /* without its leading term */
+    /* 2 * (2^w - 1) entries, so that a sum of two logarithms needs no reduction */
+    const uint16_t *antilog;
+    uint32_t polynomial; /* without its leading term */
     unsigned w;
 } gfk_arithmetic;
 
@@ -25,19 +26,19 @@ typedef struct gfk_arithmetic {
 typedef struct gfk_inverter {
     gfk_nibbles conjugate_16; /* a^(2^16); w = 32 */
     gfk_nibbles conjugate_8;  /* a^(2^8); w = 16 and 32 */
-    gfk_nibbles number;       /* of an element of GF(2^8): 0 to 255; linear */
-    uint32_t inverses[256];   /* of the elements of GF(2^8), by number */
+    gfk_nibbles number;       /* the number of an element of GF(2^8): 0 to 255; linear */
+    uint32_t inverses[256];   /* the inverses of the elements of GF(2^8), by number */
 } gfk_inverter;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* 16-bit entries of both tables together: log, then antilog; 0 for w = 32. */
+/* Returns the number of 16-bit entries of both tables: log, then antilog. Returns 0 for w = 32. */
 size_t gfk_arithmetic_entries(const gfk_field *field);
 /* Allocates and fills the tables, in host memory. SUCCESS or OUT_OF_MEMORY. */
 gfk_status gfk_arithmetic_create(gfk_arithmetic *arithmetic, const gfk_field *field);
-void gfk_arithmetic_destroy(gfk_arithmetic *arithmetic); /* all zeros is allowed */
+void gfk_arithmetic_destroy(gfk_arithmetic *arithmetic); /* a struct of zeros is allowed */
 void gfk_inverter_init(gfk_inverter *inverter, const gfk_field *field);
 
 #ifdef __cplusplus
@@ -58,7 +59,7 @@ GFK_HOST_DEVICE uint32_t gfk_times(const gfk_arithmetic *f, uint32_t a, uint32_t
     return product >> below;
 }
 
-/* 1 / a; 0 for a = 0. */
+/* Returns 1 / a, and 0 for a = 0. */
 GFK_HOST_DEVICE uint32_t gfk_invert(const gfk_inverter *t, unsigned w, uint64_t polynomial,
                                     uint32_t a) {
     if (w == 8)
@@ -75,10 +76,10 @@ GFK_HOST_DEVICE uint32_t gfk_invert(const gfk_inverter *t, unsigned w, uint64_t 
     return w == 32 ? gfk_poly_product(quotient, factor, w, polynomial) : quotient;
 }
 
-/* 1 / a, a != 0, by Euclid's algorithm from the lowest bit up; the polynomial is without its leading
- * term. Invariants: g * a = u and h * a = v (mod polynomial), and v is odd. Each round divides u and g
- * by x. v is the whole polynomial at first, whose leading term is above the others: the first odd u is
- * less. */
+/* Returns 1 / a for a != 0, by Euclid's algorithm from the lowest bit up. The polynomial is without
+ * its leading term. Invariants: g * a = u and h * a = v (mod polynomial), and v is odd. Each round
+ * divides u and g by x. At first v is the whole polynomial, whose leading term does not fit in the
+ * word. The first odd u is less than the whole polynomial. */
 GFK_HOST_DEVICE uint32_t gfk_euclid_inverse(unsigned w, uint32_t polynomial, uint32_t a) {
     const uint32_t half = polynomial >> 1 | UINT32_C(1) << (w - 1); /* 1 / x */
     uint32_t u = a, v = 0, g = 1, h = 0;

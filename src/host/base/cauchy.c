@@ -9,10 +9,11 @@ gfk_status gfk_cauchy_matrix(const gfk_field *field, size_t k, size_t m, uint32_
     const uint64_t elements = UINT64_C(1) << field->w;
     if (k > elements || m > elements - k)
         return GFK_STATUS_INVALID_SIZE;
-    size_t size = 1; /* every (k + j) ^ i is below */
+    size_t size = 1; /* every (k + j) ^ i is below this power of two */
     while (size < k + m)
         size *= 2;
-    /* A large matrix needs each inverse many times. Without memory they are computed every time. */
+    /* A large matrix needs each inverse many times. Without memory the inverses are computed every
+     * time. */
     uint32_t *inverses = size / m < k ? malloc(size * sizeof *inverses) : NULL;
     for (size_t x = 1; inverses != NULL && x < size; x++)
         inverses[x] = gfk_poly_inverse((uint32_t)x, field->polynomial);

@@ -7,9 +7,9 @@
 
 #include <gfk/field.h>
 
-/* The parity rows of a systematic Cauchy code with k data and m parity regions:
- * matrix[j * k + i] = 1 / ((k + j) ^ i). Every square submatrix is regular, because x_j = k + j and
- * y_i = i are all different. INVALID_SIZE: k + m > 2^w. */
+/* Fills in the parity rows of a systematic Cauchy code with k data and m parity regions: matrix[j *
+ * k + i] = 1 / ((k + j) ^ i). Every square submatrix is regular, because x_j = k + j and y_i = i
+ * are all different. INVALID_SIZE: k + m > 2^w. */
 gfk_status gfk_cauchy_matrix(const gfk_field *field, size_t k, size_t m, uint32_t *matrix);
 
 #endif

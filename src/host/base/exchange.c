@@ -48,7 +48,7 @@ bool gfk_exchange_take(gfk_exchange *s) {
     gfk_factor_set(s->f, &x, gfk_inverse(s->f, row[pivot]));
     memcpy(s->parts, row, e * sizeof *row);
     memset(row, 0, e * sizeof *row);
-    s->parts[pivot] = 1; /* of this row */
+    s->parts[pivot] = 1; /* the new column of this row */
     gfk_factor_add(s->f, &x, row, s->parts, NULL, e);
     for (size_t r = 0; r < s->taken; r++) {
         uint32_t *other = s->rows + r * e;

@@ -70,7 +70,8 @@ bool gfk_field_is_valid(const gfk_field *field) {
            generator_of(field->w, field->polynomial) == field->generator;
 }
 
-static gfk_status check(const gfk_field *field, uint32_t a, uint32_t b, const uint32_t *out) {
+static gfk_status check_operands(const gfk_field *field, uint32_t a, uint32_t b,
+                                 const uint32_t *out) {
     if (!gfk_field_seems_valid(field) || out == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (!gfk_field_contains(field, a) || !gfk_field_contains(field, b))
@@ -79,7 +80,7 @@ static gfk_status check(const gfk_field *field, uint32_t a, uint32_t b, const ui
 }
 
 gfk_status gfk_field_multiply(const gfk_field *field, uint32_t a, uint32_t b, uint32_t *product) {
-    RETURN_IF_ERROR(check(field, a, b, product));
+    RETURN_IF_ERROR(check_operands(field, a, b, product));
     *product = gfk_poly_multiply(a, b, field->w, field->polynomial);
     return GFK_STATUS_SUCCESS;
 }
@@ -89,7 +90,7 @@ gfk_status gfk_field_inverse(const gfk_field *field, uint32_t a, uint32_t *inver
 }
 
 gfk_status gfk_field_divide(const gfk_field *field, uint32_t a, uint32_t b, uint32_t *quotient) {
-    RETURN_IF_ERROR(check(field, a, b, quotient));
+    RETURN_IF_ERROR(check_operands(field, a, b, quotient));
     if (b == 0)
         return GFK_STATUS_DIVISION_BY_ZERO;
     const uint32_t inverse = gfk_poly_inverse(b, field->polynomial);
@@ -100,7 +101,7 @@ gfk_status gfk_field_divide(const gfk_field *field, uint32_t a, uint32_t b, uint
 }
 
 gfk_status gfk_field_pow(const gfk_field *field, uint32_t a, uint64_t exponent, uint32_t *power) {
-    RETURN_IF_ERROR(check(field, a, 0, power));
+    RETURN_IF_ERROR(check_operands(field, a, 0, power));
     *power = gfk_poly_pow(a, exponent, field->w, field->polynomial);
     return GFK_STATUS_SUCCESS;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FNV-1a with 64 bits, for checksums of files and for hash tables. An attacker can make collisions. */
+/* FNV-1a with 64 bits, for checksums of files and for hash tables. It does not protect against an
+ * attacker, who can make collisions. */
 #ifndef GFK_HOST_HASH_H
 #define GFK_HOST_HASH_H
 

@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* DEEPBIND: calls inside the library stay inside, whatever names the program has. The sanitizers end
- * a process that asks for it. */
+/* DEEPBIND: calls inside the loaded library stay inside it, even if the program has functions with
+ * the same names. The sanitizers end a process that uses DEEPBIND. */
 static int flags(void) {
     const bool sanitized = dlsym(RTLD_DEFAULT, "__sanitizer_set_report_path") != NULL;
     return RTLD_NOW | RTLD_LOCAL | (sanitized ? 0 : RTLD_DEEPBIND);

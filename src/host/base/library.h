@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* gfk_library_load: loads the shared library at an absolute path and fills in an array, or a struct,
- * of `count` function pointers with the functions of these names. False: the library cannot be
- * loaded, or lacks one of them. The process keeps the library until it ends; loading a library
- * again only looks it up. Any thread. */
+/* gfk_library_load: loads the shared library at an absolute path, and fills in an array, or a
+ * struct, of `count` function pointers with the functions of these names. Returns false if the
+ * library cannot be loaded, or lacks one of them. The process keeps the library until the process
+ * ends; loading a library again only looks it up. Any thread may call the function. */
 bool gfk_library_load(const char *path, const char *const *names, size_t count, void *functions);
 
 #endif

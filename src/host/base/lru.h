@@ -25,7 +25,7 @@ typedef struct gfk_lru {
 #define GFK_LRU_INIT(most, matches, destroy)                                                       \
     {PTHREAD_MUTEX_INITIALIZER, NULL, most, matches, destroy}
 
-/* The object with the key, which gets one more user; NULL: there is none. */
+/* Returns the object with the key, which gets one more user, or NULL if there is none. */
 gfk_lru_node *gfk_lru_find(gfk_lru *lru, const void *key);
 /* Adds an object with one user. If another thread has added an object with this key before, that
  * object gets the user and is returned; the caller then destroys `node`. */

@@ -18,7 +18,7 @@ GFK_HOST_DEVICE uint32_t gfk_poly_double(uint32_t a, unsigned w, uint64_t polyno
     return (uint32_t)(shifted ^ (polynomial & -(shifted >> w)));
 }
 
-/* a * b mod polynomial; the time grows with the degree of b. */
+/* Returns a * b mod polynomial. The time grows with the degree of b. */
 GFK_HOST_DEVICE uint32_t gfk_poly_multiply(uint32_t a, uint32_t b, unsigned w,
                                            uint64_t polynomial) {
     uint32_t product = 0;
@@ -29,8 +29,8 @@ GFK_HOST_DEVICE uint32_t gfk_poly_multiply(uint32_t a, uint32_t b, unsigned w,
     return product;
 }
 
-/* The same in w steps, which a compiler that knows w can unroll. The product is kept at the top of
- * its word, where its highest bit is the sign. */
+/* Does the same in w steps, which a compiler that knows w can unroll. The product is kept at the
+ * top of its word, where its highest bit is the sign. */
 GFK_HOST_DEVICE uint32_t gfk_poly_product(uint32_t a, uint32_t b, unsigned w, uint64_t polynomial) {
     const unsigned shift = 32 - w;
     const uint32_t rest = (uint32_t)polynomial << shift; /* without the leading term */
@@ -71,7 +71,7 @@ typedef struct gfk_barrett {
 GFK_HOST_DEVICE gfk_barrett gfk_barrett_of(unsigned w, uint64_t polynomial) {
     const uint64_t low = polynomial & ((UINT64_C(1) << w) - 1);
     gfk_barrett barrett = {UINT64_C(1) << w, low};
-    uint64_t rest = low; /* of x^(2 w) after the first step, divided by x^w: w bits */
+    uint64_t rest = low; /* the remainder of x^(2 w) after the first step, divided by x^w: w bits */
     for (unsigned i = w; i-- > 0;) {
         const uint64_t bit = rest >> (w - 1) & 1;
         barrett.quotient |= bit << i;
@@ -80,10 +80,10 @@ GFK_HOST_DEVICE gfk_barrett gfk_barrett_of(unsigned w, uint64_t polynomial) {
     return barrett;
 }
 
-/* 0: a and the polynomial have a common factor. */
+/* Returns the inverse, or 0 if a and the polynomial have a common factor. */
 uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial);
-/* Proves that the polynomial is irreducible and finds the smallest generator; 0: the polynomial is
- * reducible. w is a power of two. */
+/* Proves that the polynomial is irreducible, and returns the smallest generator, or 0 if the
+ * polynomial is reducible. w is a power of two. */
 uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial);
 
 /* ---- linear maps of symbols, by nibbles: products with one constant, squares ---------------- */

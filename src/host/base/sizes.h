@@ -23,11 +23,12 @@ static inline size_t gfk_greatest(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-enum { GFK_ALIGNMENT = 256 }; /* of workspaces and of what they hold */
+enum { GFK_ALIGNMENT = 256 }; /* alignment of workspaces and of their parts */
 
-/* Takes `count` times `bytes` bytes of memory, NULL for the sizes alone, of which *used bytes have
- * been taken; *used becomes SIZE_MAX where a size overflows. Computes in integers, because whether
- * a workspace ends in the address space may be checked later. */
+/* Takes `count` times `bytes` bytes of memory, of which *used bytes have been taken. If the memory
+ * is NULL the function only adds up sizes. *used becomes SIZE_MAX if a size overflows. The function
+ * computes in integers, because the check that a workspace ends in the address space may come
+ * later. */
 static inline void *gfk_take(void *memory, size_t *used, size_t count, size_t bytes) {
     void *const at = memory == NULL ? NULL : (void *)((uintptr_t)memory + *used);
     if (*used > SIZE_MAX - GFK_ALIGNMENT ||

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 256, LOOP_PART = 1 << 20 /* below it a thread costs more than it brings */ };
+/* LOOP_PART: for a shorter part a thread costs more time than it saves. */
+enum { MOST_THREADS = 256, LOOP_PART = 1 << 20 };
 
 unsigned gfk_usable_cores(void) {
     cpu_set_t mask;
@@ -27,7 +28,7 @@ typedef struct loop {
     atomic_size_t begun; /* steps that a thread has begun */
     size_t count;
     size_t open;    /* threads of the pool that may still join */
-    size_t helpers; /* threads of the pool that are in it */
+    size_t helpers; /* threads of the pool that have joined */
     gfk_step_fn *body;
     void *context;
 } loop;
@@ -36,14 +37,14 @@ typedef struct worker {
     pthread_t thread;
     pthread_cond_t wake;
     gfk_pool *pool;
-    struct worker *below; /* in the stack of idle workers */
+    struct worker *below; /* the next worker in the stack of idle workers */
     bool idle;
 } worker;
 
 struct gfk_pool {
     pthread_mutex_t mutex; /* guards everything below */
     pthread_cond_t left;
-    loop *loops; /* those that more threads may join */
+    loop *loops; /* the loops that more threads may join */
     /* LIFO: the most recently idle core is least likely to be in a deep sleep state. */
     worker *idle;
     bool stop;
@@ -158,7 +159,9 @@ static gfk_pool *start(void) {
 
 static void end(gfk_pool *pool) {
     if (pool->process != getpid())
-        return; /* after fork the pool's locks may be held for ever: its memory is left behind */
+        /* After fork other threads may hold the pool's locks for ever, so the child does not free
+         * the pool's memory. */
+        return;
     pthread_mutex_lock(&pool->mutex);
     pool->stop = true;
     wake(pool, pool->threads);

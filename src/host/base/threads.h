@@ -13,18 +13,18 @@ unsigned gfk_usable_cores(void);
 
 typedef struct gfk_pool gfk_pool;
 
-/* Does step i of a loop; any thread, any order. */
+/* Does step i of a loop. Any thread may do it, in any order. */
 typedef void gfk_step_fn(size_t i, void *context);
 
-/* gfk_pool_acquire: the process's pool, with one thread less than the first caller has usable
- * cores. The first acquire starts the pool, the last release ends it. NULL: no memory. Threads that
- * cannot be started cost time, not correctness. */
+/* gfk_pool_acquire: returns the process's pool, which has one thread less than the first caller has
+ * usable cores. The first acquire starts the pool, the last release ends it. Returns NULL if there
+ * is no memory. A thread that cannot be started costs time, but results stay correct. */
 gfk_pool *gfk_pool_acquire(void);
 void gfk_pool_release(gfk_pool *pool);
 
-/* gfk_pool_run: body(0) to body(count - 1), by the calling thread and by idle threads of the pool,
- * at most `threads` together; returns when all steps are done. Allocates nothing. Any number of
- * threads may call it at the same time. */
+/* gfk_pool_run: calls body(0) to body(count - 1) on the calling thread and on idle threads of the
+ * pool, at most `threads` together. It returns when all steps are done. It allocates nothing. Any
+ * number of threads may call it at the same time. */
 enum { GFK_ALL_THREADS = 1 << 20 };
 void gfk_pool_run(gfk_pool *pool, size_t threads, size_t count, gfk_step_fn *body, void *context);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device layer: all that the host side asks of CUDA. device_cuda.c implements this header with
- * the CUDA runtime, device_none.c stands in for it in a build without CUDA, and the tests have a
- * simulated device with latency and injected faults. */
+/* The device layer: all calls of CUDA by the host side. device_cuda.c implements this header with
+ * the CUDA runtime. device_none.c replaces it in a build without CUDA. The tests have a simulated
+ * device with latency and injected faults. */
 #ifndef GFK_HOST_DEVICE_H
 #define GFK_HOST_DEVICE_H
 
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* The status of a cudaError_t. Clears the runtime's last error, so that the caller's own
+/* Returns the status for a cudaError_t. Clears the runtime's last error, so that the caller's own
  * cudaGetLastError does not report the failure a second time. */
 gfk_status gfk_device_status(int error);
 
@@ -28,63 +28,66 @@ static inline bool gfk_device_allows(int requested, bool on_host, bool named) {
     return requested >= GFK_CURRENT_DEVICE &&
            (on_host ? named || requested == GFK_CPU : requested != GFK_CPU);
 }
-/* Why a row of the lists of kernels and engines has no functions. For the files that know what the
- * build has: in one with CUDA, only the rows with the newest instruction have none. */
+/* Returns the reason why a row of the lists of kernels and engines has no functions. Only files
+ * that know the build use the function: in a build with CUDA, only the rows with the newest
+ * instruction have no functions. */
 #ifdef GFK_HAVE_CUDA
 #define GFK_NOT_BUILT "built without CLMAD: needs nvcc 13.3"
 #else
 #define GFK_NOT_BUILT "this build of the library has no CUDA kernels"
 #endif
 
-/* Sets *device to the device that such a number, other than GFK_CPU, means. On an error *reason
- * says why. SUCCESS, NO_DEVICE or CUDA. */
+/* Sets *device to the device that the number means; the number is not GFK_CPU. On an error *reason
+ * is the reason. Returns SUCCESS, NO_DEVICE or CUDA. */
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason);
 /* Does the device have a compute capability from cc_min to cc_max (0: no bound), code in this
- * library, and so much shared memory per block? On an error *reason says why. */
+ * library, and `shared_bytes` of shared memory per block? On an error *reason is the reason. */
 gfk_status gfk_device_check(unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
                             const char **reason);
 gfk_status gfk_device_name(int device, char *name, size_t bytes);
 gfk_status gfk_device_processors(int device, int *processors);
 gfk_status gfk_device_capability(int device, int *cc); /* 10 * major + minor */
-/* How many operations in float the device does in the time of one in double. */
+/* Returns how many operations in float the device does in the time of one operation in double. */
 gfk_status gfk_device_double_ratio(int device, int *ratio);
 /* Is the FP64 unit, which executes the carry-less multiply-add, a large one? The ratio is 2 on data
- * center devices and 32 or 64 on others, where nobody has measured the instruction. */
+ * center devices. It is 32 or 64 on other devices, where the instruction has not been measured. */
 static inline bool gfk_device_prefers_clmad(int device) {
     int ratio;
     return gfk_device_double_ratio(device, &ratio) == GFK_STATUS_SUCCESS && ratio <= 4;
 }
 
-/* SUCCESS if the device is the calling thread's current device, else WRONG_DEVICE. */
+/* Returns SUCCESS if the device is the calling thread's current device, else WRONG_DEVICE. */
 gfk_status gfk_device_require_current(int device);
-/* May a call on an object in this place, GFK_CPU or a device, be given the stream? */
+/* May a call on an object at this place, GFK_CPU or a device, use the stream? */
 static inline gfk_status gfk_device_check_stream(int place, gfk_stream_t stream) {
     return place != GFK_CPU ? gfk_device_require_current(place)
            : stream == NULL ? GFK_STATUS_SUCCESS
                             : GFK_STATUS_STREAM_ON_HOST;
 }
-/* Makes the device current and sets *previous to the one before. After an error the device before
- * is current. */
+/* Makes the device current and sets *previous to the device before. After an error the device
+ * before is current. */
 gfk_status gfk_device_enter(int device, int *previous);
-/* Makes the device before current again. Returns `status`, or, if that is SUCCESS, the status of
- * the return. */
+/* Makes the device before current again. Returns `status`, or, if `status` is SUCCESS, the status
+ * of this change. */
 gfk_status gfk_device_leave(int previous, gfk_status status);
 /* Waits for all work of a device. */
 void gfk_device_synchronize(int device);
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-gfk_status gfk_device_alloc(void **memory, uint64_t bytes); /* on the current device */
+gfk_status gfk_device_alloc(void **memory, uint64_t bytes); /* allocates on the current device */
 void gfk_device_free(int device, void *memory);             /* NULL is allowed */
-gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes); /* returns when done */
+/* returns when the copy is complete */
+gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes);
 
 typedef enum gfk_memory_kind {
     GFK_MEMORY_PAGEABLE,
-    GFK_MEMORY_PINNED, /* devices reach all its bytes */
-    GFK_MEMORY_DEVICE  /* the CPU does not reach it */
+    GFK_MEMORY_PINNED, /* devices access all its bytes */
+    GFK_MEMORY_DEVICE  /* the CPU does not access it */
 } gfk_memory_kind;
 gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes);
-/* May an object in this place, GFK_CPU or a device, access the memory? True for no bytes. */
+/* May an object at this place, GFK_CPU or a device, access the memory? Returns true if there are no
+ * bytes. */
 bool gfk_device_reaches(int place, const void *memory, size_t bytes);
 gfk_status gfk_device_register(void *memory, size_t bytes);
 gfk_status gfk_device_unregister(void *memory);
@@ -102,8 +105,8 @@ gfk_status gfk_device_send(void *device, size_t pitch, const void *host, size_t 
 gfk_status gfk_device_fetch(void *host, size_t stride, const void *device, size_t pitch,
                             size_t bytes, size_t rows, gfk_stream_t stream);
 gfk_status gfk_device_record(void *event, gfk_stream_t stream);
-gfk_status gfk_device_wait(void *event);          /* for the event's last record */
-gfk_status gfk_device_drain(gfk_stream_t stream); /* for all work of the stream */
+gfk_status gfk_device_wait(void *event);          /* waits for the event's last record */
+gfk_status gfk_device_drain(gfk_stream_t stream); /* waits for all work of the stream */
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is there code for the current device in this library? Asked with a kernel of its own, which is
- * compiled for the same architectures as all others. */
+/* Does this library have code for the current device? The function asks with a kernel of its own,
+ * which is compiled for the same architectures as all other kernels. */
 #include <cuda_runtime.h>
 
 namespace {

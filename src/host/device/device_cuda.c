@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device layer with the CUDA runtime, which is linked statically and loads the driver when
- * there is one: no link to the driver's library. */
+/* The device layer with the CUDA runtime. The runtime is linked statically and loads the driver if
+ * there is one, so the library has no link to the driver's library. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
 #include "device.h"
 #include "host/base/status.h"
 
-/* device_code.cu: an error if this library has no code for the current device. */
+/* device_code.cu: returns an error if this library has no code for the current device. */
 cudaError_t gfk_device_find_code(void);
 
 /* A failed call leaves its error in the runtime, where the caller's own cudaGetLastError would
@@ -35,7 +35,7 @@ gfk_status gfk_device_status(int error) {
 
 /* ---- devices -------------------------------------------------------------------------------- */
 
-/* The runtime says the same where there is no driver and where the driver is too old. */
+/* The runtime returns the same error if there is no driver and if the driver is too old. */
 static const char *why_no_device(cudaError_t error) {
     int driver = 0;
     forget(cudaDriverGetVersion(&driver));
@@ -154,7 +154,7 @@ gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes) {
     return status_of(cudaStreamSynchronize(NULL));
 }
 
-/* The kind of one address, and the address by which devices know it. */
+/* Returns the kind of one address, and the address by which devices know it. */
 static gfk_memory_kind kind_of(const void *memory, const void **seen) {
     struct cudaPointerAttributes attributes;
     if (status_of(cudaPointerGetAttributes(&attributes, memory)) != GFK_STATUS_SUCCESS)
@@ -182,7 +182,7 @@ gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes) {
 static bool reaches(int place, const void *memory) {
     struct cudaPointerAttributes attributes;
     if (status_of(cudaPointerGetAttributes(&attributes, memory)) != GFK_STATUS_SUCCESS)
-        return place == GFK_CPU; /* memory that CUDA does not know, or no CUDA */
+        return place == GFK_CPU; /* CUDA does not know the memory, or there is no CUDA */
     switch (attributes.type) {
     case cudaMemoryTypeManaged:
         return true;
@@ -198,7 +198,7 @@ bool gfk_device_reaches(int place, const void *memory, size_t bytes) {
            (reaches(place, memory) && reaches(place, (const unsigned char *)memory + bytes - 1));
 }
 
-/* What registering and unregistering have in common. */
+/* Returns the status for an error of registering or unregistering memory. */
 static gfk_status registration(cudaError_t error, cudaError_t wrong_memory) {
     const gfk_status status = status_of(error);
     if (error == wrong_memory)
@@ -248,8 +248,9 @@ gfk_status gfk_device_zero(void *memory, size_t bytes, gfk_stream_t stream) {
     return status_of(cudaMemsetAsync(memory, 0, bytes, stream));
 }
 
-/* Below SMALL_ROW bytes the copy of a row costs more to order than to do, so that the rows are
- * ordered as a rectangle; above it the copy engines are at full speed row by row. */
+/* If a row has less than SMALL_ROW bytes, ordering its copy takes longer than the copy, so the rows
+ * are ordered together as a rectangle. If a row is longer, the copy engines are at full speed row
+ * by row. */
 static gfk_status copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                             size_t bytes, size_t rows, enum cudaMemcpyKind kind,
                             gfk_stream_t stream) {

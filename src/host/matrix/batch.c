@@ -10,7 +10,7 @@
 
 static gfk_status check_memory(const gfk_matrix_batch *b, size_t symbol, size_t a_step,
                                size_t inverse_step, bool check_pointers, int device) {
-    const size_t each = (size_t)b->n * b->n; /* a row of the matrix of all matrices */
+    const size_t each = (size_t)b->n * b->n; /* elements of a row of the matrix of all matrices */
     const size_t number = sizeof *b->pivots;
     const bool in_place = b->a == b->inverses && a_step == inverse_step;
     const gfk_operand operands[] = {

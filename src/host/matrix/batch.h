@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a batch of inversions hands to its kernels. */
+/* The parameters of the kernels for a batch of inversions. */
 #ifndef GFK_HOST_MATRIX_BATCH_H
 #define GFK_HOST_MATRIX_BATCH_H
 
@@ -13,7 +13,7 @@ typedef struct gfk_matrix_batch {
     uint8_t *inverses;
     size_t a_step, inverse_step; /* bytes from one matrix to the next */
     gfk_matrix_record *records;
-    uint32_t *pivots; /* or NULL */
+    uint32_t *pivots; /* may be NULL */
     uint32_t n, count;
     uint32_t polynomial; /* without its leading term */
     unsigned w;
@@ -25,7 +25,7 @@ typedef struct gfk_matrix_batch {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Asynchronous. */
+/* Runs the batch, asynchronously. */
 gfk_status gfk_matrix_batch_run(const gfk_matrix_batch *batch);
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ static void set(const gfk_elimination *e, void *row, size_t i, uint32_t x) {
     gfk_symbol_set(row, i, e->field->w, x);
 }
 
-static gfk_status load(const gfk_elimination *e) {
+static gfk_status load_matrix(const gfk_elimination *e) {
     for (size_t r = 0; r < e->a->rows; r++)
         memcpy(row_of(e, r), (const uint8_t *)e->a->elements + r * e->a->stride * e->symbol,
                e->a->cols * e->symbol);
@@ -39,7 +39,7 @@ static size_t list_columns(const gfk_elimination *e, size_t most, uint32_t *colu
     return count;
 }
 
-/* Takes the panel's rows, as far as the columns go; `taken` are the rows that have a pivot. */
+/* Takes the panel's rows, if there are columns for them; `taken` are the rows that have a pivot. */
 static void take_rows(const gfk_elimination *e, gfk_exchange *s, size_t first, size_t rows,
                       const uint32_t *columns, size_t *taken) {
     for (size_t r = 0; r < rows; r++) {
@@ -65,7 +65,7 @@ static void write_panel(const gfk_elimination *e, const gfk_exchange *s, size_t 
     *e->rank += (uint32_t)s->taken;
 }
 
-/* Searches `most` unused columns. *done: every row has a pivot, or these are all columns. */
+/* Searches `most` unused columns. *done: every row has a pivot, or no columns are left. */
 static gfk_status search(const gfk_elimination *e, size_t first, size_t rows, size_t most,
                          bool *done) {
     const size_t room = most < e->a->cols ? most : e->a->cols;
@@ -98,14 +98,15 @@ static gfk_status find_pivots(const gfk_elimination *e, size_t first, size_t row
     return done ? GFK_STATUS_SUCCESS : search(e, first, rows, e->a->cols + 1, &done);
 }
 
-static gfk_status multiply(const gfk_elimination *e, const gfk_matrix *a, uint8_t *from,
-                           uint8_t *to, gfk_accumulate mode) {
+static gfk_status multiply_panel(const gfk_elimination *e, const gfk_matrix *a, uint8_t *from,
+                                 uint8_t *to, gfk_accumulate mode) {
     const gfk_regions b = {NULL, from, e->pitch}, c = {NULL, to, e->pitch};
     return gfk_matmul_proven(e->field, a, &b, &c, e->a->cols * e->symbol, mode, e->desc,
                              e->workspace, e->workspace_bytes, NULL);
 }
 
-/* Moves a row's elements in the columns of `count` pivots to `to`; they become 0. */
+/* Moves a row's elements in the columns of `count` pivots to `to`. The elements become 0 in the
+ * row. */
 static void take_elements(const gfk_elimination *e, size_t row, const uint32_t *pivots,
                           size_t count, uint8_t *to) {
     uint8_t *const from = row_of(e, row);
@@ -117,9 +118,9 @@ static void take_elements(const gfk_elimination *e, size_t row, const uint32_t *
     }
 }
 
-/* The panel's rows, with the unit matrix in the pivots' columns, times the transform are the new
- * rows; every other row adds its elements in these columns times the new rows. The rows are copied,
- * because a matmul's outputs do not overlap its inputs. */
+/* The new rows are the product of the transform and the panel's rows, which have the unit matrix in
+ * the pivots' columns. Every other row adds the product of its elements in these columns and the
+ * new rows. The rows are copied, because a matmul's outputs do not overlap its inputs. */
 static gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, size_t begin,
                            size_t end) {
     const uint32_t *const pivots = e->pivots + first;
@@ -131,7 +132,7 @@ static gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, 
                 set(e, old + i * e->pitch, pivots[j], i == j);
     const gfk_matrix transform = GFK_MATRIX_DENSE_INIT(e->transform, rows, rows, e->panel);
     const gfk_matrix factors = GFK_MATRIX_DENSE_INIT(e->factors, end - begin, rows, e->panel);
-    RETURN_IF_ERROR(multiply(e, &transform, old, new, GFK_SET));
+    RETURN_IF_ERROR(multiply_panel(e, &transform, old, new, GFK_SET));
     for (size_t r = begin; r < end; r++) {
         uint8_t *const to = e->factors + (r - begin) * e->panel * e->symbol;
         take_elements(e, r, pivots, rows, to);
@@ -141,18 +142,19 @@ static gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, 
             set(e, to, r - first, 1);
         }
     }
-    return multiply(e, &factors, new, row_of(e, begin), GFK_XOR);
+    return multiply_panel(e, &factors, new, row_of(e, begin), GFK_XOR);
 }
 
-/* Rows [first, first + rows) come before `begin`: a matmul's outputs do not overlap its inputs.
- * gfk_eliminate takes the whole matrix as one group on the CPU, and has nothing to spread. */
+/* Rows [first, first + rows) come before `begin`, because a matmul's outputs do not overlap its
+ * inputs. On the CPU gfk_eliminate takes the whole matrix as one group, and has nothing to
+ * spread. */
 static gfk_status spread(const gfk_elimination *e, size_t first, size_t rows, size_t begin) {
     const size_t end = e->a->rows;
     for (size_t r = begin; r < end; r++)
         take_elements(e, r, e->pivots + first, rows,
                       e->factors + (r - begin) * e->group * e->symbol);
     const gfk_matrix factors = GFK_MATRIX_DENSE_INIT(e->factors, end - begin, rows, e->group);
-    return multiply(e, &factors, row_of(e, first), row_of(e, begin), GFK_XOR);
+    return multiply_panel(e, &factors, row_of(e, first), row_of(e, begin), GFK_XOR);
 }
 
 static gfk_status finish(const gfk_elimination *e, uint8_t *inverse, size_t stride,
@@ -169,4 +171,5 @@ static gfk_status finish(const gfk_elimination *e, uint8_t *inverse, size_t stri
     return GFK_STATUS_SUCCESS;
 }
 
-const gfk_elimination_steps gfk_eliminate_on_cpu = {load, find_pivots, exchange, spread, finish};
+const gfk_elimination_steps gfk_eliminate_on_cpu = {load_matrix, find_pivots, exchange, spread,
+                                                    finish};

@@ -26,7 +26,7 @@ gfk_status gfk_eliminate(const gfk_elimination *e, const gfk_elimination_steps *
 
 gfk_status gfk_eliminate_multiply(const gfk_elimination *e, const gfk_matrix *a,
                                   const gfk_regions *b, const gfk_regions *c, size_t bytes,
-                                  gfk_accumulate mode, bool in_place, const uint32_t *condition) {
+                                  gfk_accumulate mode, bool in_place, const uint32_t *skip_if) {
     gfk_matmul_call call = {.field = e->field,
                             .a = a,
                             .b = b,
@@ -38,7 +38,7 @@ gfk_status gfk_eliminate_multiply(const gfk_elimination *e, const gfk_matrix *a,
                             .machine = e->machine,
                             .stream = e->stream,
                             .kernel = e->kernel,
-                            .condition = condition};
+                            .skip_if = skip_if};
     RETURN_IF_ERROR(gfk_matmul_make_plan(&call));
     return gfk_matmul_run(&call);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of gfk/matrix.h: all checks, and what the workspace holds. */
+/* The calls of gfk/matrix.h: all checks, and the layout of the workspace. */
 #include "eliminate.h"
 #include "host/base/field.h"
 #include "host/base/sizes.h"
@@ -10,7 +10,7 @@
 
 enum { MOST_ROWS = 1 << 30 };
 
-/* What the calls have in common. A field that is no argument of a call is zero. */
+/* The arguments of all calls. A member that is no argument of a call is zero. */
 typedef struct request {
     enum { INVERT, SOLVE, RANK } what;
     const gfk_field *field;
@@ -21,24 +21,24 @@ typedef struct request {
     void *workspace;
     size_t workspace_bytes;
     gfk_stream_t stream;
-    void *inverse; /* INVERT */
+    void *inverse; /* for INVERT */
     size_t stride;
-    const gfk_regions *b, *x; /* SOLVE */
+    const gfk_regions *b, *x; /* for SOLVE */
     size_t bytes;
 } request;
 
 /* ---- the workspace -------------------------------------------------------------------------- */
 
-/* What a call needs: an elimination and, to solve, a product with the inverse. */
+/* The work of a call: an elimination and, to solve, a product with the inverse. */
 typedef struct call {
     gfk_elimination e;
-    gfk_matrix a, inverse; /* inverse.elements: NULL, or in the workspace */
-    size_t bytes;          /* of the whole workspace */
+    gfk_matrix a, inverse; /* inverse.elements: NULL, or an address in the workspace */
+    size_t bytes;          /* bytes of the whole workspace */
 } call;
 
-/* Checks the arguments that decide the size of the workspace, and fills the call but for the
- * device; only sizes if the workspace is NULL. */
-static gfk_status lay_out(call *c, request *r) {
+/* Checks the arguments that decide the size of the workspace, and fills the call except for the
+ * device. If the workspace is NULL, only computes sizes. */
+static gfk_status lay_out_workspace(call *c, request *r) {
     r->desc = gfk_matmul_desc_of(r->desc);
     if (!gfk_field_is_valid(r->field) || r->a->rows == 0 || r->a->cols == 0 || r->desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
@@ -95,7 +95,7 @@ static gfk_status workspace_of(request r, size_t rows, size_t cols, size_t *work
     r.a = &(gfk_matrix)GFK_MATRIX_DENSE_INIT(NULL, rows, cols, cols);
     if (workspace_bytes == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(lay_out(&c, &r));
+    RETURN_IF_ERROR(lay_out_workspace(&c, &r));
     *workspace_bytes = c.bytes;
     return GFK_STATUS_SUCCESS;
 }
@@ -137,8 +137,8 @@ static gfk_status check_memory(const request *r, const call *c, int place) {
                               sizeof operands / sizeof operands[0]);
 }
 
-/* x = inverse * b where the record says SUCCESS. */
-static gfk_status multiply(const request *r, const call *c) {
+/* Computes x = inverse * b if the record says SUCCESS. */
+static gfk_status multiply_by_inverse(const request *r, const call *c) {
     if (c->e.machine.processors == 0) {
         if (r->record->status != GFK_STATUS_SUCCESS)
             return GFK_STATUS_SUCCESS;
@@ -154,7 +154,7 @@ static gfk_status run_request(request r) {
     if (r.a == NULL || (r.what == SOLVE && (r.b == NULL || r.x == NULL)) ||
         (r.what != RANK && r.a->rows != r.a->cols))
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(lay_out(&c, &r));
+    RETURN_IF_ERROR(lay_out_workspace(&c, &r));
     if (c.a.kind != GFK_MATRIX_DENSE)
         return (unsigned)c.a.kind > GFK_MATRIX_RANDOM ? GFK_STATUS_INVALID_ARGUMENT
                                                       : GFK_STATUS_NOT_SUPPORTED;
@@ -179,7 +179,7 @@ static gfk_status run_request(request r) {
         r.stride = c.inverse.stride;
     }
     RETURN_IF_ERROR(steps->finish(&c.e, r.inverse, r.stride, r.record, r.pivots));
-    return r.bytes != 0 ? multiply(&r, &c) : GFK_STATUS_SUCCESS;
+    return r.bytes != 0 ? multiply_by_inverse(&r, &c) : GFK_STATUS_SUCCESS;
 }
 
 /* ---- calls ---------------------------------------------------------------------------------- */

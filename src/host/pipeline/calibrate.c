@@ -76,31 +76,32 @@ bool gfk_machine_fits(const gfk_calibration *calibration, const gfk_pipeline_inf
 /* ---- measurements --------------------------------------------------------------------------- */
 
 enum {
-    BUFFER = 1 << 30,    /* larger than any cache: the larger ones have 300 MiB and more */
-    FIRST_TRY = 1 << 20, /* bytes of all regions together, doubled until a run is long enough */
+    BUFFER = 1 << 30, /* larger than any cache: the larger ones have 300 MiB and more */
+    /* bytes of all regions together; the bytes double until a run is long enough */
+    FIRST_TRY = 1 << 20,
     CALL_BYTES = 256,
     CALLS = 20,
     SIDE = 32,                /* inputs and outputs of the product that measures the kernel */
-    KERNEL_BYTES = 256 << 10, /* of each of its regions */
+    KERNEL_BYTES = 256 << 10, /* bytes of each of the product's regions */
     KERNEL_RUNS = 32
 };
 static const double LONG_ENOUGH = 0.01, LONG_RUN = 0.2; /* seconds */
 
 typedef struct meter {
-    const gfk_pipeline_desc *desc; /* the caller's */
+    const gfk_pipeline_desc *desc; /* the caller's descriptor */
     gfk_pipeline_t pipeline;
     unsigned char *memory;
     size_t bytes;
-    uint32_t *matrix;    /* SIDE * SIDE elements, at the end of the memory: not on the stack */
+    uint32_t *matrix; /* SIDE * SIDE elements; they lie at the end of `memory`, not on the stack */
     gfk_field fields[4]; /* in the order of gfk_calibration.cpu */
-    gfk_status status;   /* of the first failure, after which nothing is measured */
+    gfk_status status;   /* status of the first failure; after a failure nothing is measured */
 } meter;
 
 static double least(double a, double b) {
     return a < b ? a : b;
 }
 
-/* Makes a pipeline like the caller's, on this path. */
+/* Makes a pipeline like the caller's, but with this path. */
 static void open_path(meter *t, gfk_path path) {
     gfk_pipeline_desc d = *t->desc;
     d.path = path;
@@ -117,8 +118,8 @@ static void open_path(meter *t, gfk_path path) {
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-/* Seconds of one product of k inputs and m outputs with `bytes` bytes each. Where a device fails
- * the CPU takes its place, and the time says nothing about the device. */
+/* Returns the seconds of one product of k inputs and m outputs with `bytes` bytes each. If a device
+ * fails, the CPU computes the product, and the time says nothing about the device. */
 static double run_once(meter *t, const gfk_field *field, size_t k, size_t m, size_t bytes) {
     const gfk_regions in = {NULL, t->memory, bytes}, out = {NULL, t->memory + k * bytes, bytes};
     gfk_pipeline_report report;
@@ -134,15 +135,16 @@ static double run_once(meter *t, const gfk_field *field, size_t k, size_t m, siz
     return seconds;
 }
 
-/* Bytes of each region where k + m regions have so many together: whole pages. */
+/* Returns the length of a region, in whole pages, such that k + m regions have `bytes` bytes
+ * together. */
 static size_t region_bytes(size_t all, size_t k, size_t m) {
     const size_t bytes = all / (k + m) / 4096 * 4096;
     return bytes ? bytes : 4096;
 }
 
-/* Seconds per byte of each region. The length grows until a run is long enough, or there is no more
- * memory. The better of two runs counts: the first one makes products, buffers and pages, which may
- * take longer than all the bytes of a short one. */
+/* Returns the seconds per byte of each region. The length grows until a run is long enough or the
+ * memory ends. The shorter time of two runs counts: the first run makes products, buffers and
+ * pages, which may take longer than the computation. */
 static double per_byte(meter *t, unsigned f, size_t k, size_t m) {
     for (size_t all = FIRST_TRY;; all *= 2) {
         const size_t bytes = region_bytes(gfk_least(all, t->bytes), k, m);
@@ -162,15 +164,15 @@ static double per_call(meter *t) {
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-/* Seconds of one run on the worker's device, whose regions are at `memory`. */
+/* Returns the seconds of one run on the worker's device. The regions are at `memory`. */
 static double run_kernel(meter *t, gfk_product_t product, unsigned char *memory,
                          gfk_stream_t stream) {
     const gfk_regions in = {NULL, memory, KERNEL_BYTES};
     const gfk_regions out = {NULL, memory + (size_t)SIDE * KERNEL_BYTES, KERNEL_BYTES};
     const gfk_product_call call = {
         .product = product, .in = &in, .out = &out, .bytes = KERNEL_BYTES, .stream = stream};
-    /* The first run loads the kernel. It counts where a run takes so long that loading does not
-     * matter. */
+    /* The first run loads the kernel. Its time counts if the run takes so long that loading does
+     * not matter. */
     for (unsigned runs = 1;; runs = KERNEL_RUNS) {
         const double begin = gfk_now();
         for (unsigned i = 0; i < runs && t->status == GFK_STATUS_SUCCESS; i++)
@@ -204,7 +206,7 @@ static double kernel_rate(meter *t, const gfk_device_worker *worker, const gfk_f
     return (double)((size_t)SIDE * SIDE * KERNEL_BYTES) / seconds;
 }
 
-/* Measures one device for all, which are assumed to be alike. */
+/* Measures one device. All devices are assumed to be alike. */
 static void measure_kernels(meter *t, gfk_calibration *c) {
     const gfk_device_worker *worker = &t->pipeline->workers[0];
     int previous;
@@ -242,15 +244,15 @@ static double measure_gpu(meter *t, gfk_where where, gfk_calibration *c) {
     return per_byte(t, 0, 8, 4);
 }
 
-static gfk_status measure(meter *t, gfk_calibration *c) {
+static gfk_status measure_rates(meter *t, gfk_calibration *c) {
     const double cpu = measure_cpu(t, c);
     for (int where = GFK_PAGEABLE; c->device_count != 0 && where <= GFK_PINNED; where++) {
         if (t->status == GFK_STATUS_SUCCESS && where == GFK_PINNED)
             t->status = gfk_pinned_register(t->memory, t->bytes);
         const double gpu = measure_gpu(t, (gfk_where)where, c);
         open_path(t, GFK_PATH_BOTH);
-        /* The share of the rate that CPU and devices would have if neither hindered the other. On a
-         * machine that was busy with something else it can be anything. */
+        /* The share of the rate that CPU and devices would have if neither slowed down the other.
+         * The measured share can have any value if the machine was busy with other work. */
         const double share = 1 / (1 / cpu + 1 / gpu) / per_byte(t, 0, 8, 4);
         c->both[where] = share < GFK_LEAST_SHARE ? GFK_LEAST_SHARE : least(share, GFK_MOST_SHARE);
     }
@@ -265,8 +267,9 @@ static size_t buffer_bytes(void) {
     return gfk_least(BUFFER, all / 16 / FIRST_TRY * FIRST_TRY + FIRST_TRY);
 }
 
-/* Bytes as random as any, quickly: zeros would be faster than data. */
-static void fill(uint64_t begin, uint64_t end, void *context) {
+/* Fills a range with pseudorandom bytes: a product of zeros would be faster than a product of
+ * data. */
+static void fill_random(uint64_t begin, uint64_t end, void *context) {
     unsigned char *memory = context;
     uint64_t x = begin + 1;
     for (uint64_t i = begin; i < end; i += sizeof x) {
@@ -294,8 +297,8 @@ gfk_status gfk_calibrate(const gfk_pipeline_desc *desc, const char *file,
     gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
     if (t.memory != NULL) {
         t.matrix = (void *)(t.memory + t.bytes);
-        gfk_parallel_for(t.bytes, fill, t.memory);
-        status = measure(&t, &c);
+        gfk_parallel_for(t.bytes, fill_random, t.memory);
+        status = measure_rates(&t, &c);
     }
     gfk_pipeline_destroy(t.pipeline);
     free(t.memory);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file of a calibration: lines of text with whole numbers, the last line a checksum of the
- * others. */
+/* The file of a calibration: lines of text with whole numbers. The last line is a checksum of the
+ * other lines. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 
 enum { MOST_BYTES = 8192 };
 
-/* The lines of rates, in order. The file counts units of 1 / scale. */
+/* The lines of rates, in order. A number in the file is a multiple of 1 / scale. */
 static const struct rates {
     const char *key;
     size_t offset; /* in gfk_calibration */
@@ -41,8 +41,8 @@ static double *values_of(const gfk_calibration *c, const struct rates *rates) {
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Writes the whole text, for which there is always room: names and numbers are bounded. Returns its
- * length. */
+/* Writes the whole text and returns its length. The buffer always has room, because names and
+ * numbers are bounded. */
 static size_t write_text(const gfk_calibration *c, char text[MOST_BYTES]) {
     char *at = text + sprintf(text, "gfk-calibration 1\nhost %s\nprocessor %s\nthreads %u\n",
                               c->host, c->processor, c->threads);
@@ -72,7 +72,8 @@ static bool write_all(int fd, const char *text, size_t length) {
     return true;
 }
 
-/* Makes the renaming durable, if possible. Without that a crash may bring the old file back. */
+/* Makes the renaming durable, if possible. If the renaming is not durable, a crash may bring the
+ * old file back. */
 static void sync_folder(char *file) {
     const int fd = open(dirname(file), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
@@ -81,8 +82,8 @@ static void sync_folder(char *file) {
     }
 }
 
-/* Readers, and a machine that crashed, find the old file or the new one: the text is written under a
- * temporary name first. */
+/* The text is written under a temporary name first, so that readers, also after a crash, find
+ * either the old file or the new one. */
 static gfk_status replace_file(const char *file, const char *text, size_t length) {
     static const char suffix[] = ".tmp";
     const size_t room = strlen(file) + sizeof "-XXXXXX" + sizeof suffix;
@@ -126,7 +127,8 @@ gfk_status gfk_calibration_save(const gfk_calibration *calibration, const char *
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Goes to the values behind a key, or to the end of the text where the key is not the next one. */
+/* Moves to the values that follow the key, or to the end of the text if the next key is a different
+ * one. */
 static const char *find_values(const char *at, const char *key) {
     const size_t length = strlen(key);
     return strncmp(at, key, length) == 0 ? at + length : "";
@@ -147,7 +149,8 @@ static const char *read_number(const char *at, const char *key, uint64_t *number
     return end;
 }
 
-/* Reads a text of this form. Numbers and names that the text lacks are zeros. */
+/* Reads a text that has the form of calibration files. Numbers and names that the text lacks become
+ * zeros. */
 static void read_text(gfk_calibration *c, const char *at) {
     uint64_t number;
     at = find_values(at, "gfk-calibration 1\n");

@@ -6,19 +6,21 @@
 #include "pipeline.h"
 
 enum {
-    TILE_BYTES = 512 << 10, /* of all regions together: an L2 cache */
+    TILE_BYTES = 512 << 10, /* bytes of all regions together: an L2 cache */
     LEAST_TILE = 4096,      /* a page */
     MOST_TILE = 65536,
-    LONG_TILE_BYTES = 16 << 20, /* where nothing is read twice */
+    LONG_TILE_BYTES = 16 << 20, /* bytes of all regions together, if no region is read twice */
     MOST_LONG_TILE = 1 << 20,
-    ONE_PASS_INS = 64,       /* inputs that ISA-L's engine sums up in one pass */
-    ONE_PASS_OUTS = 6,       /* outputs that ISA-L computes while it reads the inputs once */
-    TILES_PER_THREAD = 4,    /* at least, so that all threads are busy to the end */
-    SHORTER = 8,             /* times: tiles near the end of a call */
-    PAST_CACHES = 128 << 20, /* bytes of all regions, of which a cache would keep few */
-    MATMUL_PART = 16 << 10,  /* bytes of a region */
+    ONE_PASS_INS = 64, /* inputs that ISA-L's engine sums up in one pass */
+    ONE_PASS_OUTS = 6, /* outputs that ISA-L computes while it reads the inputs once */
+    /* the smallest number of tiles, so that all threads are busy to the end */
+    TILES_PER_THREAD = 4,
+    SHORTER = 8, /* tiles near the end of a call are up to 8 times shorter */
+    /* bytes of all regions together; of more bytes a cache would keep little */
+    PAST_CACHES = 128 << 20,
+    MATMUL_PART = 16 << 10, /* bytes of a region that a matmul on the CPU takes at a time */
     OWN_STEP = 16 << 10,
-    OWN_PITCH = OWN_STEP + 256 /* outputs do not compete for the same lines of a cache */
+    OWN_PITCH = OWN_STEP + 256 /* the extra bytes put outputs into different cache sets */
 };
 
 static size_t whole_pages(size_t bytes, size_t regions, size_t most) {
@@ -26,8 +28,8 @@ static size_t whole_pages(size_t bytes, size_t regions, size_t most) {
     return length < LEAST_TILE ? LEAST_TILE : gfk_least(length, most);
 }
 
-/* Regions that are read again should be found in the cache. Where nothing is read again, longer
- * tiles are faster, as each tile begins with one wait for memory for each region. */
+/* Regions that are read again should still be in the cache. If no region is read again, longer
+ * tiles are faster, because each tile begins with one wait for memory for each region. */
 static size_t tile_of(gfk_job *job) {
     const size_t regions = job->in.count + job->out.count;
     const size_t usual = whole_pages(TILE_BYTES, regions, MOST_TILE);
@@ -42,7 +44,7 @@ static size_t tile_of(gfk_job *job) {
     return length > usual ? length : usual;
 }
 
-/* A matmul's own workspace, then the addresses of a range. */
+/* The scratch memory of a matmul: the matmul's own workspace, then the addresses of a range. */
 static gfk_status prepare_matmul(gfk_job *job) {
     const size_t all = SIZE_MAX / 256; /* bytes that give each thread work */
     job->scratch_bytes = gfk_matmul_cpu_space(job->out.count, all, 1, job->pipeline->info.threads);
@@ -70,8 +72,10 @@ static void set_pointers(void **pointers, const gfk_side *side, size_t at) {
         pointers[i] = gfk_region_address(side->regions, i) + at;
 }
 
-/* The outputs go to `own`, one behind the other, or, where it is NULL, to their place. */
-static void compute(gfk_job *job, gfk_range range, unsigned char *scratch, unsigned char *own) {
+/* Computes a range. The outputs go to `own`, one after the other, or, if `own` is NULL, to the
+ * caller's regions. */
+static void compute_range(gfk_job *job, gfk_range range, unsigned char *scratch,
+                          unsigned char *own) {
     void **pointers = (void **)(void *)scratch, **outs = pointers + job->in.count;
     const gfk_regions in = {pointers, NULL, 0}, out = {outs, NULL, 0};
     const gfk_product_call call = {.product = job->cached->host,
@@ -97,13 +101,13 @@ static void compute(gfk_job *job, gfk_range range, unsigned char *scratch, unsig
 
 static void compute_tile(gfk_job *job, gfk_range tile, unsigned char *scratch) {
     if (job->step == 0) {
-        compute(job, tile, scratch, NULL);
+        compute_range(job, tile, scratch, NULL);
         return;
     }
     unsigned char *own = scratch + job->scratch_bytes - job->out.count * OWN_PITCH;
     for (size_t at = 0; at < tile.length; at += job->step) {
         const gfk_range part = {tile.at + at, gfk_least(job->step, tile.length - at)};
-        compute(job, part, scratch, own);
+        compute_range(job, part, scratch, own);
         for (size_t i = 0; i < job->out.count; i++)
             gfk_copy_past_caches(gfk_region_address(job->out.regions, i) + part.at,
                                  own + i * OWN_PITCH, part.length);
@@ -121,7 +125,8 @@ static void compute_tiles(size_t thread, void *context) {
     }
 }
 
-/* All threads together, because they share the rows too; beside devices only a part at a time. */
+/* Computes a matmul with all threads together, because the threads share the rows of the matrix
+ * too. If devices work on the same call, the threads take one part of the range at a time. */
 static void compute_matmul(gfk_job *job) {
     void **pointers = (void **)(void *)(job->scratch + job->scratch_bytes);
     const gfk_regions in = {pointers, NULL, 0}, out = {pointers + job->in.count, NULL, 0};

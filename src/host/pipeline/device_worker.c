@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One device's part of a call: chunks go to the device, through its engine and back, several at a
- * time on streams of their own, so that both directions of the bus and the processors are busy at
- * once.
+/* One device's share of a call. Chunks go to the device, through its engine and back. Several
+ * chunks are on their way at a time, each on its own stream, so that both directions of the bus and
+ * the processors are busy at once.
  *
- * Threads feed the device, each with stages of its own: it copies a chunk's staged regions, orders
- * the chunk's work, and meanwhile turns to its other stages; it waits for nothing but the oldest of
- * its chunks, and never for another thread. */
+ * Several threads feed the device, and each of them owns some of the stages. A thread copies a
+ * chunk's staged regions, orders the chunk's work, and meanwhile works on its other stages. A
+ * thread waits only for the oldest of its chunks, and never for another thread. */
 #include "pipeline.h"
 
 enum {
-    ALIGN = GFK_GRAIN,       /* of regions on the device, and of mismatch flags */
-    LEAST_LENGTH = 4096,     /* bytes of a region in a chunk; with less there are fewer stages */
-    DIRECT_CHUNK = 64 << 20, /* long enough to hide what ordering and starting copies costs */
+    ALIGN = GFK_GRAIN, /* alignment of regions on the device, and of mismatch flags */
+    /* bytes of a region in a chunk; if a chunk would have less, there are fewer stages */
+    LEAST_LENGTH = 4096,
+    DIRECT_CHUNK = 64 << 20, /* long enough to hide the time for ordering and starting copies */
     STAGED_CHUNK = 8 << 20,  /* short enough that staged bytes are still in the CPU's cache */
     DIRECT_STAGES = 4,
     STAGES_PER_FEEDER = 2,
-    CHUNKS_PER_STAGE = 4, /* at least, so that the first and the last are a small part */
-    MATMUL_LENGTH = 4096, /* bytes of a region: what is done once for a chunk of a matmul shall be
-                             a small part */
-    LEAST_CHUNK = 2 << 20 /* but not shorter: to order a chunk takes about 40 microseconds */
+    /* the smallest number, so that the first and the last chunk are a small part of the call */
+    CHUNKS_PER_STAGE = 4,
+    /* bytes of a region in a chunk of a matmul; the work that is done once for each chunk shall be
+     * a small part */
+    MATMUL_LENGTH = 4096,
+    LEAST_CHUNK = 2 << 20 /* the shortest chunk; to order a chunk takes about 40 microseconds */
 };
 
-/* How the byte range is cut into chunks, and the memory of each stage. */
+/* The division of the byte range into chunks, and the memory of each stage. */
 typedef struct chunking {
-    size_t length, least; /* bytes of each region in a chunk, and in one near the end */
+    size_t length, least; /* bytes of each region in a chunk, and in a chunk near the end */
     unsigned stages, feeders;
     size_t memory, pinned;
 } chunking;
@@ -32,10 +35,10 @@ typedef struct device_run {
     gfk_device_worker *worker;
     gfk_job *job;
     gfk_product_t product;
-    gfk_matrix matrix;      /* of a matmul, on the device */
-    gfk_matmul_call matmul; /* but for regions, stream and workspace */
+    gfk_matrix matrix;      /* the matrix of a matmul, on the device */
+    gfk_matmul_call matmul; /* complete except for regions, stream and workspace */
     chunking chunks;
-    atomic_int failure; /* a status, where one of the feeders had to stop */
+    atomic_int failure; /* the status of a feeder that had to stop, or SUCCESS */
 } device_run;
 
 static size_t round_up(size_t n) {
@@ -48,12 +51,12 @@ static size_t round_down(size_t n, size_t least) {
 
 /* ---- chunks --------------------------------------------------------------------------------- */
 
-/* Bytes of each region that fit into the limit beside a mismatch flag. */
+/* Returns the bytes of each region that fit into the limit together with a mismatch flag. */
 static size_t length_within(size_t limit, size_t regions) {
     return limit < ALIGN ? 0 : regions == 0 ? SIZE_MAX : (limit - ALIGN) / regions;
 }
 
-/* The bytes of device memory that a chunk takes beside its regions. */
+/* Returns the bytes of device memory that a chunk takes in addition to its regions. */
 static size_t workspace_of(const device_run *r, size_t length) {
     if (r->job->matmul == NULL)
         return 0;
@@ -88,7 +91,7 @@ static unsigned usual_stages(const gfk_job *job) {
     return (unsigned)gfk_least(stages, GFK_MOST_STREAMS);
 }
 
-/* False: the limits on memory do not allow a single chunk. */
+/* Divides the byte range. Returns false if the limits on memory do not allow a single chunk. */
 static bool plan_chunks(device_run *r) {
     const gfk_job *job = r->job;
     const gfk_pipeline_info *info = &job->pipeline->info;
@@ -143,7 +146,7 @@ static gfk_status grow_buffer(gfk_device_worker *worker, gfk_buffer *buffer, siz
     return GFK_STATUS_SUCCESS;
 }
 
-/* Takes a matrix in memory to the device, without the gaps between its rows. */
+/* Copies a matrix in host memory to the device, without the gaps between its rows. */
 static gfk_status prepare_matmul(device_run *r) {
     const gfk_matmul_call *call = r->job->matmul;
     gfk_matrix *a = &r->matrix;
@@ -192,7 +195,7 @@ static gfk_status prepare(device_run *r) {
 
 /* ---- one chunk ------------------------------------------------------------------------------ */
 
-/* Where the parts of a chunk are, on the device and in the pinned buffers. */
+/* The addresses of a chunk's inputs and outputs, on the device and in the pinned buffers. */
 typedef struct layout {
     size_t pitch;
     unsigned char *in, *out, *mismatch;
@@ -209,11 +212,11 @@ static layout layout_of(const gfk_job *job, const gfk_stage *stage) {
     return l;
 }
 
-/* The number of regions from `first` on that are equally spaced on the host's side. */
+/* Returns the number of regions from `first` on that are equally spaced in host memory. */
 static size_t row_count(const gfk_side *side, size_t first) {
-    const bool staged = side->place[first] != SIZE_MAX;
+    const bool staged = side->slot[first] != SIZE_MAX;
     size_t end = first + 1;
-    while (end < side->count && (staged ? side->place[end] != SIZE_MAX : side->stride != 0))
+    while (end < side->count && (staged ? side->slot[end] != SIZE_MAX : side->stride != 0))
         end++;
     return end - first;
 }
@@ -223,8 +226,8 @@ static gfk_status order_copies(const gfk_side *side, const gfk_stage *stage, uns
                                unsigned char *staging, size_t pitch, bool back) {
     for (size_t i = 0, rows; i < side->count; i += rows) {
         rows = row_count(side, i);
-        const bool staged = side->place[i] != SIZE_MAX;
-        unsigned char *host = staged ? staging + side->place[i] * pitch
+        const bool staged = side->slot[i] != SIZE_MAX;
+        unsigned char *host = staged ? staging + side->slot[i] * pitch
                                      : gfk_region_address(side->regions, i) + stage->range.at;
         const size_t stride = staged ? pitch : rows > 1 ? side->stride : pitch;
         unsigned char *device = memory + i * pitch;
@@ -307,7 +310,7 @@ static gfk_status finish_chunk(device_run *r, gfk_stage *stage) {
 
 /* ---- all chunks ----------------------------------------------------------------------------- */
 
-/* A feeder's stages are every `feeders`-th one. */
+/* A feeder takes every `feeders`-th stage. */
 static gfk_status run_chunks(device_run *r, size_t feeder) {
     const size_t feeders = r->chunks.feeders;
     const size_t stages = (r->chunks.stages - feeder + feeders - 1) / feeders;
@@ -336,8 +339,8 @@ static void feed(size_t feeder, void *context) {
         atomic_store(&r->failure, (int)status);
 }
 
-/* After a failure: takes the chunks that still arrive and leaves the others to the CPU. No work is
- * under way when this returns. */
+/* Works after a failure: waits for the chunks that still arrive, and leaves the other chunks to the
+ * CPU. No work is under way when the function returns. */
 static void abandon(device_run *r) {
     gfk_device_worker *worker = r->worker;
     const gfk_job *job = r->job;
@@ -362,7 +365,8 @@ void gfk_device_worker_run(gfk_device_worker *worker, gfk_job *job) {
     int previous;
     worker->status = gfk_device_enter(worker->device, &previous);
     if (worker->status != GFK_STATUS_SUCCESS) {
-        worker->dead = worker->status != GFK_STATUS_OUT_OF_MEMORY; /* for its context */
+        /* after a failure of CUDA the context is not usable any more */
+        worker->dead = worker->status != GFK_STATUS_OUT_OF_MEMORY;
         return;
     }
     worker->status = prepare(&r);

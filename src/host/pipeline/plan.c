@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The path of a call: predicted from the rates of a calibration, or else from assumed rates. */
+/* The path of a call. The times are predicted from the rates of a calibration, or, without a
+ * calibration, from assumed rates. */
 #include <stdio.h>
 
 #include "host/base/field.h"
 #include "pipeline.h"
 
-enum { IN, OUT, SUM }; /* of gfk_calibration.bus */
+enum { IN, OUT, SUM }; /* the columns of gfk_calibration.bus */
 enum {
     ONE_TO_1,
     EIGHT_TO_1,
     EIGHT_TO_8 = 4
-}; /* of gfk_calibration.cpu: 1 input and 1 output, 8 and 1, 8 and 8 */
+}; /* the columns of gfk_calibration.cpu: 1 input and 1 output, 8 and 1, 8 and 8 */
 
 typedef struct shape {
-    unsigned row; /* of the field in the tables of a calibration */
+    unsigned row; /* the row of the field in the tables of a calibration */
     double k, m;
     gfk_work work;
     gfk_where where;
 } shape;
 
-/* The row of a field in the tables of a calibration. */
+/* Returns the row of a field in the tables of a calibration. */
 static unsigned row_of(const gfk_field *field) {
     switch (field->w) {
     case 8:
@@ -33,7 +34,8 @@ static unsigned row_of(const gfk_field *field) {
 
 /* ---- validity ------------------------------------------------------------------------------- */
 
-/* Bounds that the file can represent: whole bytes per second, nanoseconds, millionths. */
+/* The bounds are values that the file can represent: whole bytes per second, nanoseconds,
+ * millionths. */
 static bool within(const double *numbers, size_t count, double least, double most) {
     for (size_t i = 0; i < count; i++)
         if (!(numbers[i] >= least && numbers[i] <= most))
@@ -56,8 +58,8 @@ bool gfk_calibration_is_valid(const gfk_calibration *c) {
 
 /* ---- the CPU -------------------------------------------------------------------------------- */
 
-/* Seconds per input byte with 8 inputs and m outputs: linear interpolation between the measured
- * numbers of outputs, and extrapolation beyond them. */
+/* Returns the seconds per input byte with 8 inputs and m outputs, by linear interpolation between
+ * the measured numbers of outputs, and by extrapolation outside of them. */
 static double with_eight(const double *rates, double m) {
     unsigned i = EIGHT_TO_1; /* rates[i] is for 2^(i - 1) outputs */
     while (i + 1 < EIGHT_TO_8 && m > (double)(1u << i))
@@ -68,7 +70,7 @@ static double with_eight(const double *rates, double m) {
     return low + slope * (m - left);
 }
 
-/* The fewer inputs there are, the larger is the share of the time for writing outputs. */
+/* With fewer inputs, writing the outputs takes a larger share of the time. */
 static double cpu_seconds(const gfk_calibration *c, const shape *s, double bytes) {
     const double *rates = c->cpu[s->row];
     const double eight = with_eight(rates, s->m);
@@ -133,7 +135,7 @@ static void say_why(gfk_advice *advice, const shape *s, size_t bytes, const char
                        advice->both_seconds);
 }
 
-/* Sets the times, and the path with the shortest one. */
+/* Sets the times of all paths, and chooses the path with the shortest time. */
 static void predict(const gfk_calibration *c, const shape *s, size_t bytes, gfk_advice *advice,
                     const char **limit) {
     *advice = (gfk_advice){.gpu_seconds = -1, .both_seconds = -1, .path = GFK_PATH_CPU};
@@ -181,7 +183,8 @@ static size_t devices_left(const gfk_job *job) {
     return left;
 }
 
-/* Threads that share cores and memory: 32 of them are as fast as 16 that have all for themselves. */
+/* The number of threads without shared resources that would be as fast. Threads share cores and
+ * memory: 32 threads are as fast as 16 threads that share nothing. */
 static double alone(double threads) {
     return threads / (1 + threads / 32);
 }
@@ -190,8 +193,8 @@ static double smaller(double a, double b) {
     return a < b ? a : b;
 }
 
-/* The rates of a machine without a calibration: those of one machine, by its threads and devices.
- * gfk/host.h states them. */
+/* Sets the rates for a machine without a calibration: the rates of one known machine, scaled by
+ * threads and devices. gfk/host.h states these rates. */
 static void assume_rates(const gfk_job *job, gfk_calibration *c) {
     static const double thread[4][5] = {{5.7e9, 11.1e9, 10.4e9, 7.1e9, 4.9e9},
                                         {6.8e9, 7.4e9, 5.2e9, 2.9e9, 1.3e9},
@@ -216,15 +219,16 @@ static void assume_rates(const gfk_job *job, gfk_calibration *c) {
     }
 }
 
-/* Of a chunk: pinned regions that are not equally spaced have one each. */
+/* Returns the number of copies of a chunk: pinned regions that are not equally spaced need one copy
+ * each. */
 static double single_copies(const gfk_job *job) {
     const gfk_side *in = &job->in, *out = &job->out;
     return (double)((in->stride ? 0 : in->count - in->staged_count) +
                     (out->stride ? 0 : out->count - out->staged_count));
 }
 
-/* Rates of matmuls are multiply-adds of bytes per second at w = 8; wider symbols divide them by w/8. A
- * pageable region takes a copy of its own, however short the region is. */
+/* The rates of matmuls are multiply-adds of bytes per second at w = 8; for wider symbols they are
+ * divided by w/8. Every pageable region needs a copy of its own, even if the region is short. */
 static gfk_path plan_matmul(const gfk_job *job, gfk_where where, const gfk_calibration *c,
                             const char **reason) {
     const double m = (double)job->out.count, k = (double)job->in.count, bytes = (double)job->bytes;
@@ -261,7 +265,7 @@ static gfk_path plan_product(const gfk_job *job, gfk_where where, const gfk_cali
     shape s = {row_of(&job->cached->field), (double)job->in.count, (double)job->out.count,
                job->work, where};
     if (s.row == 0 && !calibrated && !isal)
-        s.row = 1; /* a machine without ISA-L */
+        s.row = 1; /* use the rates of a machine without ISA-L */
     gfk_advice advice;
     const char *limit;
     predict(c, &s, job->bytes, &advice, &limit);

@@ -20,12 +20,14 @@ static bool is_on_device(gfk_pipeline_t pipeline, const gfk_operand *o) {
     return false;
 }
 
-/* Bytes from row to row of n symbols. The stride of one row is not used. */
+/* Returns the bytes from one row of n symbols to the next. The stride of a single row is not
+ * used. */
 static size_t pitch_of(gfk_rlnc_t code, size_t rows, size_t stride) {
     return (rows > 1 ? stride : code->n) * (code->field.w / 8);
 }
 
-/* What a matmul would refuse is refused before vectors are made, and before anything is written. */
+/* Refuses the arguments that a matmul would refuse, before vectors are made and before anything is
+ * written. */
 static gfk_status check_memory(gfk_pipeline_t pipeline, const gfk_operand *operands, size_t count) {
     const gfk_status status = gfk_operands_check(GFK_CPU, false, operands, count);
     if (status != GFK_STATUS_SUCCESS && status != GFK_STATUS_OVERLAP)
@@ -36,7 +38,7 @@ static gfk_status check_memory(gfk_pipeline_t pipeline, const gfk_operand *opera
     return status;
 }
 
-/* The rows of factors of a range, which the caller frees. */
+/* Makes the rows of factors of a range. The caller frees them. */
 static gfk_status make_factors(gfk_pipeline_t pipeline, const gfk_rlnc_rule *rule,
                                const gfk_rlnc_range *range, gfk_matrix *factors) {
     const size_t pitch = rule->n * (rule->w / 8);
@@ -74,14 +76,15 @@ gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
     return status;
 }
 
-/* What a recoder reads and writes. */
+/* The memory that a recoder reads and writes. */
 typedef struct recoding {
     gfk_rlnc_t code;
     const gfk_regions *payloads, *new_payloads;
     gfk_regions vectors; /* rows, as regions */
 } recoding;
 
-/* The product of the vectors goes to `made`: once the caller's memory is written, nothing can fail. */
+/* The product of the vectors is written to `made` first, because nothing may fail after the
+ * caller's memory has been written. */
 static gfk_status multiply_both(gfk_pipeline_t pipeline, const recoding *r,
                                 const gfk_matrix *factors, uint8_t *made,
                                 gfk_pipeline_report *report) {
@@ -141,20 +144,19 @@ gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
 
 /* ---- decode --------------------------------------------------------------------------------- */
 
-enum {
-    CHECKED_BYTES = 1 << 26
-}; /* of dependent packets that are checked at a time, or one packet */
+/* Bytes of the dependent packets that are checked at a time, if one packet is not longer. */
+enum { CHECKED_BYTES = 1 << 26 };
 
 typedef struct decoding {
     gfk_pipeline_t pipeline;
-    struct gfk_rlnc code; /* the caller's, on the CPU and without payloads */
-    size_t bytes;         /* of a payload */
+    struct gfk_rlnc code; /* a copy of the caller's code, on the CPU and without payloads */
+    size_t bytes;         /* bytes of a payload */
     const gfk_rlnc_header *headers;
     size_t count;
-    const uint8_t *vectors; /* or NULL */
-    size_t pitch;           /* from vector to vector */
+    const uint8_t *vectors; /* may be NULL */
+    size_t pitch;           /* bytes from vector to vector */
     const gfk_regions *payloads, *sources;
-    uint8_t *outcomes, *decoded; /* of packets; of sources */
+    uint8_t *outcomes, *decoded; /* outcomes of the packets; flags of the decoded sources */
     void **chosen;               /* addresses of payloads */
     gfk_rlnc_record record;
     gfk_pipeline_report report;
@@ -169,7 +171,7 @@ static gfk_regions choose(decoding *d, gfk_rlnc_outcome outcome) {
     return (gfk_regions){d->chosen, NULL, 0};
 }
 
-/* The vectors of dependent packets, and memory for sums. */
+/* Memory for the vectors of dependent packets and for sums. */
 typedef struct check {
     size_t count, at_once;
     uint8_t *vectors, *sums;
@@ -198,7 +200,7 @@ static gfk_status prepare_check(decoding *d, check *c) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* Are the payloads of dependent packets the sums that their vectors say? */
+/* Is the payload of every dependent packet the sum that the packet's vector says? */
 static gfk_status run_check(decoding *d, const check *c) {
     const size_t n = d->code.n, row = n * (d->code.field.w / 8);
     const gfk_regions payloads = choose(d, GFK_RLNC_DROPPED);
@@ -215,7 +217,8 @@ static gfk_status run_check(decoding *d, const check *c) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* What is the same with any payloads: outcomes, record, and the factors of sources. */
+/* Computes the results that do not depend on payloads: outcomes, the record, and the factors of the
+ * sources. */
 static gfk_status eliminate(decoding *d, gfk_rlnc_decoder_t decoder, gfk_matrix *factors,
                             gfk_regions *to) {
     RETURN_IF_ERROR(gfk_rlnc_decoder_add(decoder, d->headers, d->count, d->vectors,
@@ -224,7 +227,7 @@ static gfk_status eliminate(decoding *d, gfk_rlnc_decoder_t decoder, gfk_matrix 
     RETURN_IF_ERROR(gfk_rlnc_determine_on_cpu(decoder, d->bytes != 0 ? d->sources : &gfk_no_regions,
                                               d->decoded, factors, to));
     (void)gfk_rlnc_decoder_wait(decoder, NULL, 0, 1, &d->record);
-    d->record.kept = d->record.dropped; /* all dependent packets are there to be checked */
+    d->record.kept = d->record.dropped; /* every dependent packet is available for the check */
     d->record.dropped = 0;
     return GFK_STATUS_SUCCESS;
 }
@@ -242,7 +245,7 @@ static gfk_status decode(decoding *d, gfk_rlnc_decoder_t decoder, check *c) {
     return c->count != 0 ? run_check(d, c) : GFK_STATUS_SUCCESS;
 }
 
-/* Without packets no decoder is made, which would take gigabytes for many sources. */
+/* If there are no packets, no decoder is made, because for many sources it would take gigabytes. */
 static gfk_status decode_nothing(size_t n, uint8_t *decoded, gfk_rlnc_record *record,
                                  gfk_pipeline_report *report) {
     if (decoded != NULL)

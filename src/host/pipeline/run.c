@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every call: its checks, its plan, its execution, and what devices failed to compute again. */
+/* The execution of every call: checks, plan, work, and the second computation of chunks that
+ * devices failed to compute. */
 #include <stdlib.h>
 
 #include "host/base/field.h"
@@ -7,7 +8,7 @@
 
 /* ---- who works ------------------------------------------------------------------------------ */
 
-/* One of those who share a call: a device or the CPU. */
+/* A participant of a call: a device or the CPU. */
 typedef struct participant {
     pthread_t thread;
     gfk_job *job;
@@ -23,8 +24,8 @@ static void *take_part(void *argument) {
     return NULL;
 }
 
-/* Divides the threads among `devices` devices and the CPU. A device needs threads that copy where
- * regions are staged, and one that waits otherwise. */
+/* Divides the threads among `devices` devices and the CPU. A device needs several threads that copy
+ * if regions are staged, else one thread that waits. */
 static void share_threads(gfk_job *job, gfk_path path, size_t devices) {
     const size_t threads = job->pipeline->info.threads;
     const bool staged = devices != 0 && job->in.staged_count + job->out.staged_count != 0;
@@ -35,14 +36,15 @@ static void share_threads(gfk_job *job, gfk_path path, size_t devices) {
     job->computing = threads;
     if (staged && path == GFK_PATH_BOTH)
         job->computing -= gfk_least(threads - 1, job->feeding * devices);
-    const size_t on_cpu = job->matmul != NULL ? 1 : job->computing; /* a matmul has own threads */
+    /* a matmul starts its own threads */
+    const size_t on_cpu = job->matmul != NULL ? 1 : job->computing;
     job->takers = devices * job->feeding + (path == GFK_PATH_GPU ? 0 : on_cpu);
     job->past_caches = path == GFK_PATH_BOTH; /* a device alone leaves memory idle enough */
 }
 
 /* The calling thread is the last participant. A participant whose thread cannot be started leaves
  * its part to the others. */
-static void share(gfk_job *job, gfk_path path) {
+static void share_call(gfk_job *job, gfk_path path) {
     gfk_pipeline_t p = job->pipeline;
     participant all[GFK_MOST_DEVICES + 1];
     size_t count = 0, started = 0;
@@ -70,8 +72,8 @@ static void reset_workers(gfk_job *job) {
     }
 }
 
-/* Computes on the CPU what devices failed to compute, and what nobody began because all devices
- * failed. Returns the bytes. */
+/* Computes on the CPU the chunks that devices failed to compute, and the rest that no participant
+ * began because all devices failed. Returns the bytes. */
 static size_t redo(gfk_job *job) {
     const size_t before = job->cpu_bytes;
     job->computing = job->pipeline->info.threads;
@@ -94,7 +96,7 @@ static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
     *report = (gfk_pipeline_report){.device_status = GFK_STATUS_SUCCESS};
     report->path = gfk_job_plan(job, &report->reason);
     reset_workers(job);
-    share(job, report->path);
+    share_call(job, report->path);
     bool lost_output = false;
     for (size_t i = 0; i < p->info.device_count; i++) {
         const gfk_device_worker *worker = &p->workers[i];
@@ -117,7 +119,7 @@ static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
 
 /* ---- the call ------------------------------------------------------------------------------- */
 
-/* Those of a matmul, the report, and where the answer of a check goes. */
+/* The operands of a matmul, the report, and the answer of a check. */
 enum { OPERANDS = GFK_MATMUL_OPERANDS + 2 };
 
 static gfk_status check_request(gfk_pipeline_t pipeline, const gfk_request *r) {
@@ -177,7 +179,7 @@ static gfk_status check_and_run(gfk_pipeline_t pipeline, const gfk_request *r,
         if (matmul == NULL)
             gfk_lru_release(&pipeline->products, &job.cached->node);
     } else if (matmul == NULL && !gfk_field_contains_all(r->field, r->matrix, r->rows * r->cols)) {
-        return GFK_STATUS_INVALID_CONSTANT; /* otherwise the product says so */
+        return GFK_STATUS_INVALID_CONSTANT; /* the product returns this status if there are bytes */
     }
     if (checks && status == GFK_STATUS_SUCCESS)
         *r->differs = job.differs;

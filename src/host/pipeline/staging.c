@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pinned memory is ordinary memory that is registered with CUDA. Without a device the memory is not
- * registered, but it can be allocated and freed by the same calls.
+ * registered, but the same calls allocate and free it.
  *
- * Staging: which regions devices cannot reach, and the copies between these regions and pinned
+ * Staging: which regions devices cannot access, and the copies between these regions and pinned
  * buffers. */
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +40,9 @@ gfk_status gfk_pinned_alloc(void **memory, size_t bytes) {
 void gfk_pinned_free(void *memory) {
     if (memory == NULL)
         return;
-    /* Without a device the memory was not registered, and this is refused. If CUDA fails, devices
-     * may still access the pages by their address, so they must not be used for anything else. */
+    /* Without a device the memory was not registered, and gfk_device_unregister returns an error.
+     * If CUDA fails, devices may still access the pages by their address, so the pages must not be
+     * used for anything else. */
     if (gfk_device_unregister(memory) != GFK_STATUS_CUDA)
         free(memory);
 }
@@ -57,7 +58,7 @@ gfk_status gfk_pinned_unregister(void *memory) {
 
 /* ---- staging -------------------------------------------------------------------------------- */
 
-/* The distance of regions with base and stride in one pinned range; else 0. */
+/* Returns the stride of regions with base and stride in one pinned range, else 0. */
 static size_t stride_of_base(const gfk_side *side, size_t bytes) {
     const gfk_regions *regions = side->regions;
     return regions->pointers == NULL &&
@@ -67,8 +68,8 @@ static size_t stride_of_base(const gfk_side *side, size_t bytes) {
                : 0;
 }
 
-/* The distance of pinned regions whose addresses ascend in equal steps; else 0. All pages in gaps
- * shorter than a page are pinned too. */
+/* Returns the stride of pinned regions whose addresses ascend in equal steps, else 0. If the gaps
+ * are shorter than a page, all pages of the gaps are pinned too. */
 static size_t stride_of_pointers(const gfk_side *side, size_t bytes) {
     void *const *pointers = side->regions->pointers;
     if (side->count < 2)
@@ -77,12 +78,12 @@ static size_t stride_of_pointers(const gfk_side *side, size_t bytes) {
     for (size_t i = 1; i < side->count; i++)
         if ((uintptr_t)pointers[i] - (uintptr_t)pointers[i - 1] != stride)
             return 0;
-    return stride >= bytes && stride - bytes < PAGE ? stride : 0; /* they may descend */
+    return stride >= bytes && stride - bytes < PAGE ? stride : 0; /* the addresses may descend */
 }
 
-/* Fills the lists of a side: place, then staged. */
+/* Fills the lists of a side: first `slot`, then `staged`. */
 static gfk_status find_staged(gfk_side *side, size_t bytes, size_t *lists) {
-    side->place = lists;
+    side->slot = lists;
     side->staged = lists + side->count;
     side->staged_count = 0;
     side->stride = stride_of_base(side, bytes);
@@ -92,9 +93,9 @@ static gfk_status find_staged(gfk_side *side, size_t bytes, size_t *lists) {
                               : gfk_device_memory_kind(gfk_region_address(side->regions, i), bytes);
         if (memory == GFK_MEMORY_DEVICE)
             return GFK_STATUS_INVALID_ARGUMENT;
-        side->place[i] = SIZE_MAX;
+        side->slot[i] = SIZE_MAX;
         if (memory == GFK_MEMORY_PAGEABLE) {
-            side->place[i] = side->staged_count;
+            side->slot[i] = side->staged_count;
             side->staged[side->staged_count++] = i;
         }
     }

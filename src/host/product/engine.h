@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The internal contract of products: what an engine of engines.def is, and what its functions are
- * given. */
+/* The internal contract of products: the rows of engines.def, and the arguments of their
+ * functions. */
 #ifndef GFK_HOST_ENGINE_H
 #define GFK_HOST_ENGINE_H
 
@@ -15,30 +15,31 @@
 extern "C" {
 #endif
 
-/* One run, checked: bytes is a multiple of w/8 and not zero, no output overlaps an input or another
- * output. */
+/* One run after all checks: bytes is a multiple of w/8 and not zero, and no output overlaps an
+ * input or another output. */
 typedef struct gfk_product_call {
     gfk_product_t product;
     const gfk_regions *in, *out;
     size_t bytes;
-    bool accumulate; /* GFK_XOR */
-    /* Engines on the CPU only: run on the calling thread, as one part of at most 2^30 bytes. */
+    bool accumulate; /* true for GFK_XOR */
+    /* Only engines on the CPU read on_caller: the run is on the calling thread, as one part of at
+     * most 2^30 bytes. */
     bool on_caller;
     gfk_stream_t stream;
-    /* NULL: a run. Else a check: out is not written, and mismatch_map[o >> shift] becomes 1 where
-     * out differs at byte offset o. The entry before or after may become 1 too; others are not
-     * touched. */
+    /* NULL: the call is a run. Else the call is a check: out is not written, and mismatch_map[o >>
+     * shift] becomes 1 where out differs at byte offset o. The entry before or after may become 1
+     * too; other entries are not touched. */
     uint32_t *mismatch_map;
-    unsigned shift; /* at least 12, at most 63 */
-    /* A check by an engine on a device: if this word of the device is not 0, the check need not be
-     * done. NULL: it must be. */
-    const uint32_t *unwanted;
+    unsigned shift; /* 12 to 63 */
+    /* A word on the device, or NULL, for a check by an engine on a device. If the word is not 0,
+     * the engine may skip the check. */
+    const uint32_t *skip_if;
 } gfk_product_call;
 
-/* The shift with which a mismatch map has one entry for the whole region. */
+/* Returns the shift with which a mismatch map has one entry for the whole region. */
 enum { GFK_WHOLE_REGION = 63 };
 
-/* Of a field that has been proven: host/base/field.h. */
+/* The twin of gfk_product_create for a field that has been proven: host/base/field.h. */
 gfk_status gfk_product_query_proven(const gfk_field *field, size_t rows, size_t cols,
                                     const gfk_product_desc *desc, gfk_product_info *info);
 gfk_status gfk_product_create_proven(gfk_product_t *product, const gfk_field *field, size_t rows,
@@ -52,27 +53,29 @@ gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions 
  * check and the engine, on a device, would need several launches for an output. */
 gfk_status gfk_product_compute(const gfk_product_call *call);
 
-/* product.c: a product on the CPU with another matrix, for calls that run on their own thread: by
- * ISA-L where `like` is, else by the reference without tables. The product lies in `memory`, as many
- * bytes as gfk_product_with_matrix_bytes says, aligned to 64. It keeps the matrix, and nothing
- * destroys it. */
+/* product.c: makes a product on the CPU with another matrix, for calls that run on their own
+ * thread. The engine is ISA-L if it is the engine of `like`, else the reference without tables. The
+ * product lies in `memory`, which has gfk_product_with_matrix_bytes bytes and is aligned to 64. The
+ * product keeps a pointer to the matrix. It needs no destroy. */
 size_t gfk_product_with_matrix_bytes(gfk_product_t like, size_t rows, size_t cols);
 gfk_product_t gfk_product_with_matrix(gfk_product_t like, size_t rows, size_t cols,
                                       uint32_t *matrix, void *memory);
 
-/* Marks a mismatch; for engines on the CPU, where several threads may mark the same entry. */
+/* Marks a mismatch. Engines on the CPU use this function, because several threads may mark the same
+ * entry. */
 static inline void gfk_mark(const gfk_product_call *call, uint64_t offset) {
     __atomic_store_n(&call->mismatch_map[offset >> call->shift], 1, __ATOMIC_RELAXED);
 }
 
 /* Computes the bytes [offset, offset + length) of all regions of a call. */
 typedef void gfk_range_fn(const gfk_product_call *call, size_t offset, size_t length);
-/* gfk_share_tiles: computes all bytes of a call, for engines on the CPU: in tiles of `tile` bytes of
- * a region that the pool's threads share, or as one range with on_caller. */
+/* gfk_share_tiles: computes all bytes of a call, for engines on the CPU. The pool's threads share
+ * tiles of `tile` bytes of a region. With on_caller the call is one range. */
 void gfk_share_tiles(const gfk_product_call *call, size_t tile, gfk_range_fn *range);
 
-/* Loads the library that the engine needs, from the path in the descriptor or else in the build, and
- * checks that the library works in this field. NULL in a row: the engine needs none. */
+/* Loads the library that the engine needs, from the path in the descriptor or, without one, from
+ * the path of the build, and checks that the library works in this field. NULL in a row: the engine
+ * needs no library. */
 typedef gfk_status gfk_engine_load_fn(const gfk_product_desc *desc, const gfk_field *field,
                                       const char **reason);
 /* Can the engine take info->field, info->rows and info->cols on info->device? NULL in a row: all
@@ -81,32 +84,34 @@ typedef gfk_status gfk_engine_load_fn(const gfk_product_desc *desc, const gfk_fi
  * been checked; if the descriptor names none it is NULL, and an engine with kernels sets it to the
  * one that long aligned regions take. `reason` is never NULL. */
 typedef gfk_status gfk_engine_accepts_fn(gfk_product_info *info, const char **reason);
-/* Derives from product->matrix what run needs: `tables` (info.table_bytes, allocated already, in
- * device memory for engines on a device) and `state` (its own, freed by destroy). For engines on a
- * device the product's device is current. On an error what was made is given back by destroy. */
+/* Derives from product->matrix the data that run needs: `tables` (info.table_bytes, already
+ * allocated, in device memory for engines on a device) and `state` (the engine's own, freed by
+ * destroy). For engines on a device the product's device is current. After an error destroy frees
+ * what has been made. */
 typedef gfk_status gfk_engine_create_fn(gfk_product_t product, const gfk_product_desc *desc);
 typedef void gfk_engine_destroy_fn(gfk_product_t product);
-/* Asynchronous on call->stream for engines on a device, without allocation. NOT_SUPPORTED, with
- * nothing written, where product->named does not take the regions. */
+/* Runs the product, asynchronously on call->stream for engines on a device, without allocation.
+ * NOT_SUPPORTED, with nothing written: product->named does not take the regions. */
 typedef gfk_status gfk_engine_run_fn(const gfk_product_call *call);
 
 typedef struct gfk_engine {
-    gfk_engine_info info; /* first, so that an info pointer is an engine pointer */
+    gfk_engine_info info; /* the first member, so that an info pointer is an engine pointer */
     gfk_engine_load_fn *load;
     gfk_engine_accepts_fn *accepts;
     gfk_engine_create_fn *create;   /* NULL: nothing to do */
     gfk_engine_destroy_fn *destroy; /* NULL: nothing to do */
-    gfk_engine_run_fn *run;         /* NULL: not in this build */
+    gfk_engine_run_fn *run;         /* NULL: this build does not have the function */
 } gfk_engine;
 
 struct gfk_product {
     gfk_product_info info;
     const gfk_engine *engine;
-    const gfk_compiled_kernel_info *named; /* the only kernel that runs may use; NULL: all */
-    uint32_t *matrix;                      /* info.rows * info.cols, row by row */
-    void *tables;                          /* info.table_bytes long; NULL when that is 0 */
-    void *state;           /* the engine's, on the host; NULL unless its create made one */
-    struct gfk_pool *pool; /* of engines on the CPU; NULL for the others */
+    /* the only kernel that runs may use; NULL: runs may use all kernels */
+    const gfk_compiled_kernel_info *named;
+    uint32_t *matrix;      /* info.rows * info.cols elements, row by row */
+    void *tables;          /* info.table_bytes bytes; NULL if that is 0 */
+    void *state;           /* the engine's state on the host; NULL unless its create made one */
+    struct gfk_pool *pool; /* for engines on the CPU; NULL for the others */
     int processors;        /* multiprocessors of the device; 0 for engines on the CPU */
     int cc;                /* compute capability, 10 * major + minor */
     bool on_device, check_pointers;
@@ -114,24 +119,26 @@ struct gfk_product {
 
 /* The list (registry.c). */
 enum { GFK_MOST_ENGINES = 256 };
-/* A label of engines that are no part of the library (GFK_EXTRA_ENGINES): only their ids choose them. */
+/* A label of engines that do not belong to the library (GFK_EXTRA_ENGINES). AUTO never chooses such
+ * an engine; a descriptor may name its id. */
 #define GFK_ENGINE_EXTRA 0x80000000u
 extern const gfk_engine gfk_engines[];
 const gfk_engine *gfk_engine_of(const gfk_engine_info *info); /* NULL if info is no row */
-/* Can the engine run here? For a number that gfk_device_allows. Sets *device to GFK_CPU for engines
- * on the CPU, else to the device that the number means. */
+/* Can the engine run here? The number is one that gfk_device_allows. Sets *device to GFK_CPU for
+ * engines on the CPU, else to the device that the number means. */
 gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device,
                             const char **reason);
 
-/* The engine of an engine's or a kernel's id, NULL for any other; *kernel is NULL for an engine's. */
+/* Returns the engine for the id of an engine or of a kernel, NULL for any other id. *kernel is NULL
+ * if the id is an engine's. */
 const gfk_engine_info *gfk_engine_named(const char *id, const gfk_compiled_kernel_info **kernel);
 
-/* What engines.def names of the engines on the CPU. */
+/* The functions of engines on the CPU that engines.def names. */
 gfk_engine_accepts_fn gfk_host_accepts;
 gfk_engine_create_fn gfk_host_create;
 gfk_engine_run_fn gfk_host_product_run;
 gfk_engine_load_fn gfk_isal_load, gfk_gfcomplete_load;
-/* True if the library at a path can be loaded and has the functions of the engine. */
+/* Can the library at the path be loaded, and does it have the functions of the engine? */
 bool gfk_isal_is_at(const char *path);
 bool gfk_gfcomplete_is_at(const char *path);
 gfk_engine_accepts_fn gfk_isal_accepts;

@@ -9,7 +9,7 @@
 #include "host/base/status.h"
 
 enum {
-    PAR2_COLS = 32768, /* numbers below PAR2_ORDER that have no factor in common with it */
+    PAR2_COLS = 32768, /* the numbers below PAR2_ORDER that have no factor in common with it */
     PAR2_ORDER = 65535,
     REPEATS_AT_ONCE = 2048,
     POINTS_AT_ONCE = 256
@@ -29,7 +29,7 @@ static bool is_par2_exponent(uint32_t n) {
     return n % 3 != 0 && n % 5 != 0 && n % 17 != 0 && n % 257 != 0;
 }
 
-/* How many numbers below n are exponents: by inclusion and exclusion. */
+/* Returns how many numbers below n are exponents, by inclusion and exclusion. */
 static uint32_t par2_exponents_below(uint32_t n) {
     static const uint32_t primes[] = {3, 5, 17, 257};
     uint32_t count = 0;
@@ -44,7 +44,7 @@ static uint32_t par2_exponents_below(uint32_t n) {
     return count;
 }
 
-/* Half of the numbers are exponents, up to 8 for the rounding of 16 quotients. */
+/* Half of the numbers are exponents, up to an error of 8 from rounding 16 quotients. */
 static void par2_points(const gfk_field *field, size_t first, size_t count, uint32_t *points) {
     uint32_t n = first < 8 ? 0 : 2 * (uint32_t)first - 16;
     uint32_t power = gfk_poly_pow(2, n, field->w, field->polynomial);
@@ -76,7 +76,7 @@ void gfk_generator_row_points(const gfk_generator *g, size_t first, size_t count
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Points in the caller's memory: of columns, then of rows. */
+/* The points in the caller's memory: first of columns, then of rows. */
 typedef struct given {
     const uint32_t *points[2];
     size_t count[2];
@@ -86,7 +86,7 @@ static uint32_t given_point(const given *g, size_t i) {
     return i < g->count[0] ? g->points[0][i] : g->points[1][i - g->count[0]];
 }
 
-/* Repeats among elements of at most 16 bits: each has a bit of its own. */
+/* Finds repeats among elements of at most 16 bits. Each element has a bit of its own. */
 static bool short_points_repeat(const given *g, unsigned w) {
     uint32_t seen[1 << 11];
     memset(seen, 0, (size_t)1 << (w - 3));
@@ -99,18 +99,19 @@ static bool short_points_repeat(const given *g, unsigned w) {
     return false;
 }
 
-/* A hash that keeps different points different. */
+/* A hash function under which different points stay different. */
 static uint32_t hash_of(uint32_t point) {
     point *= UINT32_C(0x9e3779b1);
     point ^= point >> 15;
     return point * UINT32_C(0x9e3779b1);
 }
 
-/* Repeats among elements of 32 bits, without allocation: in a small hash table, range by range of
- * the hashes. A range with too many points is halved, and a range after one with few is doubled. */
+/* Finds repeats among elements of 32 bits, without allocation, in a small hash table for one range
+ * of hashes after the other. A range with too many points is halved, and a range after one with few
+ * points is doubled. */
 static bool long_points_repeat(const given *g) {
     enum { SLOTS = 2 * REPEATS_AT_ONCE };
-    uint32_t table[SLOTS]; /* UINT32_MAX: free */
+    uint32_t table[SLOTS]; /* UINT32_MAX: the slot is free */
     uint64_t span = UINT64_C(1) << 31;
     for (uint64_t low = 0; low >> 32 == 0;) {
         memset(table, 0xff, sizeof table);
@@ -138,8 +139,8 @@ static bool long_points_repeat(const given *g) {
     return false;
 }
 
-/* The points of `cols` columns and `rows` rows. Those of CAUCHY that the caller did not give are
- * different from each other, and in the field if the caller has checked the last one. */
+/* Checks the points of `cols` columns and `rows` rows. CAUCHY points that the caller did not give
+ * are different from each other. They are in the field if the caller has checked the last one. */
 static gfk_status check_points(const gfk_field *field, const gfk_matrix *m, size_t cols,
                                size_t rows) {
     const uint64_t elements = UINT64_C(1) << field->w;
@@ -169,12 +170,12 @@ static gfk_status check_points(const gfk_field *field, const gfk_matrix *m, size
         return GFK_STATUS_INVALID_CONSTANT;
     if (g.count[0] != 0 && g.count[1] != 0)
         falls |= g.points[0][cols - 1] >= g.points[1][0];
-    if (falls && !repeats) /* points of most callers ascend */
+    if (falls && !repeats) /* the points of most callers ascend */
         repeats = field->w == 32 ? long_points_repeat(&g) : short_points_repeat(&g, field->w);
     return repeats ? GFK_STATUS_INVALID_ARGUMENT : GFK_STATUS_SUCCESS;
 }
 
-static gfk_status check(const gfk_field *field, const gfk_matrix *m) {
+static gfk_status check_matrix(const gfk_field *field, const gfk_matrix *m) {
     const uint64_t elements = UINT64_C(1) << field->w;
     const bool by_rows = m->row_points != NULL;
     switch (m->kind) {
@@ -207,7 +208,7 @@ static gfk_status check(const gfk_field *field, const gfk_matrix *m) {
 gfk_status gfk_generator_init(gfk_generator *g, const gfk_field *field, const gfk_matrix *matrix) {
     if (matrix == NULL || matrix->rows == 0 || matrix->cols == 0)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(check(field, matrix));
+    RETURN_IF_ERROR(check_matrix(field, matrix));
     g->field = *field;
     g->matrix = *matrix;
     if (matrix->kind == GFK_MATRIX_PAR2 || matrix->kind == GFK_MATRIX_RANDOM)
@@ -217,7 +218,8 @@ gfk_status gfk_generator_init(gfk_generator *g, const gfk_field *field, const gf
     return GFK_STATUS_SUCCESS;
 }
 
-/* One row of at most POINTS_AT_ONCE columns; `above` is the row before in the same call, or NULL. */
+/* Generates one row of at most POINTS_AT_ONCE columns. `above` is the row before in the same call,
+ * or NULL. */
 static void fill_row(const gfk_generator *g, size_t row, size_t col, size_t cols,
                      const uint32_t *points, const uint32_t *above, uint32_t *out) {
     const gfk_matrix *m = &g->matrix;

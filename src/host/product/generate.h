@@ -31,24 +31,26 @@ GFK_HOST_DEVICE void gfk_random_bytes(uint64_t seed, uint64_t row, uint64_t bloc
     gfk_philox(words, seed);
 }
 
-/* A generated matrix that has been checked. A value; the points stay the caller's. */
+/* A generated matrix that has been checked. It is a value; the points still belong to the
+ * caller. */
 typedef struct gfk_generator {
     gfk_field field;
     gfk_matrix matrix;
-    gfk_inverter inverter; /* CAUCHY */
+    gfk_inverter inverter; /* for CAUCHY */
 } gfk_generator;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Statuses as of gfk_matrix_fill, of a field that has been proven; no allocation. */
+/* Checks a generated matrix in a field that has been proven, without allocation. The statuses are
+ * those of gfk_matrix_fill. */
 gfk_status gfk_generator_init(gfk_generator *g, const gfk_field *field, const gfk_matrix *matrix);
-/* Points [first, first + count) of the columns of CAUCHY, VANDERMONDE (with col_points) and PAR2,
- * and of the rows of CAUCHY and VANDERMONDE (with row_points). */
+/* Writes points [first, first + count) of the columns of CAUCHY, VANDERMONDE (with col_points) and
+ * PAR2, and of the rows of CAUCHY and VANDERMONDE (with row_points). */
 void gfk_generator_col_points(const gfk_generator *g, size_t first, size_t count, uint32_t *points);
 void gfk_generator_row_points(const gfk_generator *g, size_t first, size_t count, uint32_t *points);
-/* The elements of rows [row, row + rows) and columns [col, col + cols); `stride` words from a row of
- * `out` to the next one. */
+/* Writes the elements of rows [row, row + rows) and columns [col, col + cols). A row of `out` is
+ * `stride` words after the row before. */
 void gfk_generator_fill(const gfk_generator *g, size_t row, size_t rows, size_t col, size_t cols,
                         uint32_t *out, size_t stride);
 #ifdef __cplusplus

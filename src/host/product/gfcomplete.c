@@ -19,12 +19,13 @@
 
 enum {
     ALIGNMENT = 16,
-    BUFFER = 8192,         /* bytes of a region that go through buffers at a time */
-    BLOCK_BYTES = 2 << 20, /* of a block in all regions together: a core's share of the caches */
-    LEAST_PARTS = 64,      /* of a region, so that all cores have some, */
-    LEAST_PAGES = 4,       /* but none shorter than so many */
+    BUFFER = 8192, /* bytes of a region that go through buffers at a time */
+    /* bytes of a block in all regions together: a core's share of the caches */
+    BLOCK_BYTES = 2 << 20,
+    LEAST_PARTS = 64, /* the smallest number of parts of a region, so that all cores have work */
+    LEAST_PAGES = 4,  /* the smallest number of pages in a part */
     PAGE = 4096,
-    MOST_FIELDS = 4,  /* fields without a product that are kept */
+    MOST_FIELDS = 4,  /* fields that are kept without a product */
     SPLIT_TABLE = 11, /* GF-Complete's number of the method */
     PROBE = 1024      /* bytes with which a field is checked */
 };
@@ -59,9 +60,10 @@ typedef struct field {
     unsigned w;
     uint64_t polynomial;
     functions call;
-    bool works;   /* the library is there, takes the field and computes the right products */
-    bool shared;  /* a region multiply does not write to the object: one serves all threads */
-    size_t count; /* of slots with an object */
+    bool works; /* the library was loaded, takes the field and computes the right products */
+    /* a region multiply does not write to the object, so one object serves all threads */
+    bool shared;
+    size_t count; /* the number of slots with an object */
     slot *slots;
 } field;
 
@@ -123,8 +125,9 @@ static bool multiplies(gf *object, unsigned w, uint64_t polynomial) {
     return true;
 }
 
-/* Makes the first object and checks it; then the other threads' objects, if it cannot be shared. */
-static bool begin(field *f) {
+/* Makes the first object and checks it. If an object cannot be shared, also makes the other
+ * threads' objects. */
+static bool begin_field(field *f) {
     if (!gfk_library_load(f->library, names, sizeof names / sizeof names[0], &f->call) ||
         !add_object(f))
         return false;
@@ -145,7 +148,7 @@ static bool begin(field *f) {
     return true;
 }
 
-/* NULL: no memory. The caller releases the field. */
+/* Returns the field, or NULL if there is no memory. The caller releases the field. */
 static field *find_field(const key *wanted) {
     field *f = (field *)gfk_lru_find(&fields, wanted);
     if (f != NULL)
@@ -163,7 +166,7 @@ static field *find_field(const key *wanted) {
         return NULL;
     }
     memset(f->slots, 0, cores * sizeof *f->slots);
-    f->works = begin(f);
+    f->works = begin_field(f);
     field *there = (field *)gfk_lru_add(&fields, &f->node, wanted);
     if (there != f)
         destroy(&f->node);
@@ -210,8 +213,8 @@ void gfk_gfcomplete_destroy(gfk_product_t product) {
         gfk_lru_release(&fields, &((field *)product->state)->node);
 }
 
-/* An object for the calling thread. Whoever holds one does not wait for another, so a thread that
- * waits because more threads than cores compute waits for one block. */
+/* Takes an object for the calling thread. A thread that holds an object does not wait for another
+ * one. So if more threads than cores compute, a waiting thread waits for one block. */
 static slot *take(field *f) {
     if (f->shared)
         return f->slots;
@@ -233,7 +236,7 @@ static size_t phase_of(const unsigned char *address) {
     return (uintptr_t)address % ALIGNMENT;
 }
 
-/* Regions that begin at multiples of 16 bytes, and whole multiples of 16 bytes. */
+/* Multiplies regions that begin at multiples of 16 bytes and have a multiple of 16 bytes. */
 static void multiply_aligned(const gfk_product_call *call, gf *object, size_t offset,
                              size_t bytes) {
     const gfk_product_info *info = &call->product->info;
@@ -245,7 +248,7 @@ static void multiply_aligned(const gfk_product_call *call, gf *object, size_t of
                                     call->accumulate || i != 0);
 }
 
-/* Compares an output with what it should be. */
+/* Compares an output with its expected bytes. */
 static void compare(const gfk_product_call *call, const unsigned char *there,
                     const unsigned char *expected, size_t offset, size_t bytes) {
     if (memcmp(there, expected, bytes) == 0)
@@ -255,7 +258,7 @@ static void compare(const gfk_product_call *call, const unsigned char *there,
             gfk_mark(call, offset + i);
 }
 
-/* At most BUFFER bytes of regions at any addresses, or a check. */
+/* Multiplies at most BUFFER bytes of regions at any addresses, or checks them. */
 static void multiply_through_buffers(const gfk_product_call *call, gf *object, size_t offset,
                                      size_t bytes) {
     const gfk_product_info *info = &call->product->info;
@@ -281,8 +284,8 @@ static void multiply_through_buffers(const gfk_product_call *call, gf *object, s
     }
 }
 
-/* Bytes from `offset` on until all regions are at a multiple of 16 bytes; BUFFER: they never are, or
- * the call is a check. */
+/* Returns the bytes from `offset` on until all regions are at a multiple of 16 bytes. Returns
+ * BUFFER if they never are, or if the call is a check. */
 static size_t bytes_to_alignment(const gfk_product_call *call, size_t offset) {
     const gfk_product_info *info = &call->product->info;
     const size_t phase = phase_of(gfk_region_address(call->in, 0) + offset);
@@ -294,7 +297,8 @@ static size_t bytes_to_alignment(const gfk_product_call *call, size_t offset) {
     return alike ? (ALIGNMENT - phase) % ALIGNMENT : (size_t)BUFFER;
 }
 
-/* Bytes of a region in a block: whole pages. Long blocks are faster, short regions need parts. */
+/* Returns the bytes of a region in a block, in whole pages. Long blocks are faster, but short
+ * regions need several parts. */
 static size_t block_length(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
     const size_t cached = BLOCK_BYTES / (info->rows + info->cols), part = call->bytes / LEAST_PARTS;
@@ -311,7 +315,7 @@ static void multiply_range(const gfk_product_call *call, size_t offset, size_t l
             bytes = left < block ? left / ALIGNMENT * ALIGNMENT : block;
             multiply_aligned(call, &s->object, offset, bytes);
         } else {
-            bytes = left <= BUFFER ? left : skip; /* one call, not one more for a tail */
+            bytes = left <= BUFFER ? left : skip; /* one call computes the tail too */
             multiply_through_buffers(call, &s->object, offset, bytes);
         }
         give_back(call->product->state, s);

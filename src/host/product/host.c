@@ -11,13 +11,15 @@
 #include "host/base/symbol.h"
 
 enum {
-    VECTOR = 16, /* bytes: a symbol of each output of a panel */
+    VECTOR = 16, /* bytes: one symbol of each output of a panel */
     LOOKUPS = 4,
-    MOST_TABLES = 1 << 20, /* bytes that a product keeps: an L2 cache. Larger matrices have their
-                              tables made anew for every block */
-    BLOCK = 640, /* symbols of a region that are computed at a time. Their sums and a step's tables
-                    take 26 KiB of stack */
-    TILE = 32768 /* bytes of a region that a thread takes; whole blocks of any width */
+    /* bytes of tables that a product keeps: an L2 cache. For larger matrices the tables are made
+     * again for every block */
+    MOST_TABLES = 1 << 20,
+    /* symbols of a region that are computed at a time. Their sums and the tables of a step take 26
+     * KiB of stack */
+    BLOCK = 640,
+    TILE = 32768 /* bytes of a region that a thread takes; whole blocks at any width */
 };
 
 typedef uint64_t vector __attribute__((vector_size(VECTOR)));
@@ -25,7 +27,7 @@ typedef uint8_t vector_w8 __attribute__((vector_size(VECTOR)));
 typedef uint16_t vector_w16 __attribute__((vector_size(VECTOR)));
 typedef uint32_t vector_w32 __attribute__((vector_size(VECTOR)));
 
-/* Of a panel of outputs and of the inputs of a step. */
+/* The tables for a panel of outputs and for the inputs of a step. */
 typedef struct tables {
     vector products[LOOKUPS][256];
 } tables;
@@ -38,10 +40,10 @@ static size_t inputs_of_step(unsigned w) {
     return LOOKUPS / (w / 8);
 }
 
-/* What takes most time is compiled for each width. */
+/* The functions that take most time are compiled for each width. */
 #define FOR_WIDTH static inline __attribute__((always_inline))
 
-/* The vector times x. */
+/* Multiplies every symbol of the vector by x. */
 FOR_WIDTH vector times_x(vector v, unsigned w, uint64_t polynomial) {
     const vector_w8 v8 = (vector_w8)v;
     const vector_w16 v16 = (vector_w16)v;
@@ -56,8 +58,8 @@ FOR_WIDTH vector times_x(vector v, unsigned w, uint64_t polynomial) {
     }
 }
 
-/* All sums of the images, which are the products of a byte's bits. The sums of the high bits are
- * taken in the order of a Gray code: the next one differs by one image. */
+/* Computes all sums of the images, which are the products of a byte's bits. The sums of the high
+ * bits are computed in the order of a Gray code: two consecutive sums differ by one image. */
 FOR_WIDTH void fill_table(vector *table, const vector *images) {
     vector low[16] = {{0}}, high = {0};
     for (unsigned bit = 0; bit < 4; bit++)

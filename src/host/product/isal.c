@@ -9,12 +9,12 @@
 #include "host/base/library.h"
 
 enum {
-    SIDE = 64,             /* of a block of the matrix */
+    SIDE = 64,             /* rows and columns of a block of the matrix */
     SHORTEST = 64,         /* bytes of a region that every vector loop of ISA-L takes */
-    CHECK_BYTES = 16384,   /* of all outputs of a block that a check computes at a time, */
-    MOST_CHECKED = 512,    /* and of a region */
+    CHECK_BYTES = 16384,   /* bytes of all outputs of a block that a check computes at a time */
+    MOST_CHECKED = 512,    /* bytes of a region that a check computes at a time */
     COEFFICIENT = 32,      /* bytes of ISA-L's tables for one coefficient */
-    TILE_BYTES = 512 << 10 /* of a tile in all regions together: an L2 cache */
+    TILE_BYTES = 512 << 10 /* bytes of a tile in all regions together: an L2 cache */
 };
 
 static const char *const names[] = {"ec_init_tables", "ec_encode_data", "ec_encode_data_update"};
@@ -35,7 +35,7 @@ bool gfk_isal_is_at(const char *path) {
     return load_from(path, &isal);
 }
 
-static bool load(const gfk_product_desc *desc, functions *isal) {
+static bool load_functions(const gfk_product_desc *desc, functions *isal) {
 #ifdef GFK_ISAL_LIBRARY
     const char *path = desc->isal_library ? desc->isal_library : GFK_ISAL_LIBRARY;
 #else
@@ -48,7 +48,7 @@ gfk_status gfk_isal_load(const gfk_product_desc *desc, const gfk_field *field,
                          const char **reason) {
     (void)field;
     functions isal;
-    const bool loaded = load(desc, &isal);
+    const bool loaded = load_functions(desc, &isal);
     *reason = loaded ? NULL : "the build found no ISA-L, or ISA-L cannot be loaded";
     return loaded ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
 }
@@ -66,7 +66,7 @@ static size_t block_side(size_t first, size_t end) {
     return end - first < SIDE ? end - first : SIDE;
 }
 
-/* The tables of the block at (row, col). They follow those of the blocks before it. */
+/* Returns the tables of the block at (row, col). The blocks' tables follow each other. */
 static unsigned char *block_tables(gfk_product_t product, size_t row, size_t col) {
     const size_t rows = block_side(row, product->info.rows);
     return (unsigned char *)product->tables + COEFFICIENT * (row * product->info.cols + rows * col);
@@ -91,7 +91,7 @@ gfk_status gfk_isal_create(gfk_product_t product, const gfk_product_desc *desc) 
     product->state = malloc(sizeof(functions));
     if (product->state == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    if (!load(desc, product->state))
+    if (!load_functions(desc, product->state))
         return GFK_STATUS_NOT_SUPPORTED;
     gfk_isal_fill_tables(product);
     return GFK_STATUS_SUCCESS;
@@ -116,7 +116,8 @@ static void multiply_vectors(const gfk_product_call *call, size_t row, size_t co
         isal->update(length, (int)cols, (int)rows, (int)i, tables, in[i], out);
 }
 
-/* Less than SHORTEST bytes of each region, for which ISA-L has loops over single bytes only. */
+/* Computes less than SHORTEST bytes of each region. ISA-L has only loops over single bytes for
+ * them. */
 static void multiply_through_buffers(const gfk_product_call *call, size_t row, size_t col,
                                      size_t length, bool accumulate, unsigned char *const *in,
                                      unsigned char *const *out) {
@@ -159,7 +160,7 @@ static void multiply_rows(const gfk_product_call *call, size_t row, size_t offse
         multiply_matrix_block(call, row, col, offset, length, call->accumulate || col != 0, out);
 }
 
-/* Computes the outputs on the stack and compares. */
+/* Computes the outputs on the stack, and compares them with the regions. */
 static void check_rows(const gfk_product_call *call, size_t row, size_t offset, size_t length) {
     const gfk_product_info *info = &call->product->info;
     const size_t rows = block_side(row, info->rows);
@@ -182,7 +183,7 @@ static void check_rows(const gfk_product_call *call, size_t row, size_t offset, 
     }
 }
 
-/* The length of a tile: whole pages as long as there are not too many regions. */
+/* Returns the length of a tile: whole pages, unless there are too many regions. */
 static size_t tile_length(const gfk_product_info *info) {
     const size_t length = TILE_BYTES / (info->rows + info->cols) / 4096 * 4096;
     return length < 4096 ? 4096 : length > 65536 ? 65536 : length;

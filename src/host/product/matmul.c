@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The call of a matmul: all checks, and how the work is divided. */
+/* The matmul call: all checks, and the division of the work. */
 #include "matmul.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static size_t fit(size_t budget, size_t bytes, size_t most) {
 
 enum { MOST_THREADS = 4096, MOST_SYMBOL_TILES = 1 << 23 };
 
-/* Of no machine, where only sizes are asked for, all kernels. */
+/* Returns all kernels for no machine, which means that only sizes are asked for. */
 static bool runs(const gfk_matmul_machine *machine, size_t kernel) {
     return machine->processors == 0 || machine->kernels >> kernel & 1;
 }
@@ -70,7 +70,8 @@ static size_t parts_of(const gfk_kernel_row *kernel) {
     return parts;
 }
 
-/* Nearly so many tiles of outputs that the multiprocessors have the same number of tiles each. */
+/* Returns a number of tiles of outputs, `most` or somewhat less, for which the smallest share of
+ * the multiprocessors is idle in the last wave. */
 static size_t fill_waves(size_t most, size_t symbol_tiles, size_t processors) {
     size_t best = most;
     for (size_t n = most; n > most / 2 && n + processors > most; n--) {
@@ -82,11 +83,12 @@ static size_t fill_waves(size_t most, size_t symbol_tiles, size_t processors) {
     return best;
 }
 
-/* False: at most half a tile of outputs, or half a batch for each part. */
+/* Is the matrix large enough for the kernel's levels? Returns false if its outputs fill at most
+ * half a tile, or its inputs at most half a K-block. */
 static bool is_worth(const gfk_kernel_row *kernel, size_t rows, size_t cols) {
     const unsigned levels = kernel->matmul.levels, h = kernel->info.w >> levels;
     return levels == 0 || (rows > GFK_MATMUL_TILE_BITS(levels) / h / 2 &&
-                           cols > GFK_MATMUL_BATCH_BITS(levels) / h / 2);
+                           cols > GFK_MATMUL_K_BLOCK_BITS(levels) / h / 2);
 }
 
 static void divide(gfk_matmul_plan *plan, const gfk_matmul_call *call,
@@ -97,19 +99,19 @@ static void divide(gfk_matmul_plan *plan, const gfk_matmul_call *call,
     const size_t tile_bits = GFK_MATMUL_TILE_BITS(levels);
     const size_t outputs = clmad ? GFK_MATMUL_CLMAD_OUTPUTS : tile_bits / h;
     const size_t tile_bytes =
-        clmad ? GFK_MATMUL_CLMAD_BYTES : GFK_MATMUL_TILE_SYMBOLS * symbol; /* of a region */
-    const size_t batch_bits = clmad ? 256 : GFK_MATMUL_BATCH_BITS(levels);
+        clmad ? GFK_MATMUL_CLMAD_BYTES : GFK_MATMUL_TILE_SYMBOLS * symbol; /* bytes of a region */
+    const size_t k_block_bits = clmad ? 256 : GFK_MATMUL_K_BLOCK_BITS(levels);
     plan->kernel = kernel;
-    plan->batches = parts_of(kernel) * gfk_divide_up(cols * h, batch_bits);
+    plan->k_blocks = parts_of(kernel) * gfk_divide_up(cols * h, k_block_bits);
     plan->symbol_tiles =
         gfk_divide_up(call->bytes, tile_bytes) + gfk_divide_up(call->head.bytes, tile_bytes);
     plan->output_tiles = gfk_divide_up(rows, outputs);
     plan->matrix_bytes =
-        clmad ? outputs * 32 : (levels == 0 ? 2 * outputs : tile_bits) * batch_bits / 8;
+        clmad ? outputs * 32 : (levels == 0 ? 2 * outputs : tile_bits) * k_block_bits / 8;
     const size_t data =
-        clmad ? cols * tile_bytes : plan->batches * batch_bits / 8 * GFK_MATMUL_TILE_SYMBOLS;
-    const size_t matrix = plan->batches * plan->matrix_bytes;
-    /* CLMAD reads the inputs where they are: the number of blocks is the limit. */
+        clmad ? cols * tile_bytes : plan->k_blocks * k_block_bits / 8 * GFK_MATMUL_TILE_SYMBOLS;
+    const size_t matrix = plan->k_blocks * plan->matrix_bytes;
+    /* CLMAD reads the inputs in the caller's regions: only the number of blocks limits a launch. */
     const bool copies = !clmad || call->in_place;
     plan->symbol_tiles_at_once = copies ? fit(GFK_MATMUL_PART_BYTES, data, plan->symbol_tiles)
                                         : fit(MOST_SYMBOL_TILES, 1, plan->symbol_tiles);
@@ -124,21 +126,23 @@ static void divide(gfk_matmul_plan *plan, const gfk_matmul_call *call,
                        call->machine.processors > 0 ? (size_t)call->machine.processors : 1);
 }
 
-/* About the microseconds that multiprocessors as of an H200 take for so many products. */
+/* Returns about the microseconds that the multiprocessors need for `products` products, if they are
+ * as fast as those of an H200. */
 static double time_of(const gfk_matmul_plan *plan, size_t products, size_t processors) {
     const gfk_matmul_numbers *const n = &plan->kernel->matmul;
     const double symbols = (double)plan->symbol_tiles, outputs = (double)plan->output_tiles;
     const double tiles = symbols * outputs * (double)products, mib = 1 << 20;
     const double waves =
         tiles < 1e6 ? (double)gfk_divide_up((size_t)tiles, processors) : tiles / (double)processors;
-    const double batches = (double)plan->batches;
-    const double matrix = outputs * batches * (double)plan->matrix_bytes;
+    const double k_blocks = (double)plan->k_blocks;
+    const double matrix = outputs * k_blocks * (double)plan->matrix_bytes;
     const double times = symbols / (double)plan->symbol_tiles_at_once * (double)products;
-    return n->call + waves * (n->batch * batches + n->end * (double)parts_of(plan->kernel)) +
+    return n->call + waves * (n->k_block * k_blocks + n->end * (double)parts_of(plan->kernel)) +
            times * (n->data * (double)plan->data_space + n->matrix * matrix) / mib;
 }
 
-/* An upper bound of the bytes of a tile's operands for each column and each byte of an element. */
+/* Returns an upper bound of the bytes of a tile's operands for each column and each byte of an
+ * element. */
 enum { MOST_SPACE = 1 << 16 };
 
 static gfk_status check_size(const gfk_matmul_call *call) {
@@ -153,14 +157,14 @@ static gfk_status check_size(const gfk_matmul_call *call) {
                : GFK_STATUS_SUCCESS;
 }
 
-/* The plan of each of so many products of one shape. */
+/* Makes the plan of each of `products` products of one shape. */
 static gfk_status make_plan(gfk_matmul_call *call, size_t products) {
     RETURN_IF_ERROR(check_size(call));
     const size_t rows = call->a->rows, cols = call->a->cols;
     const size_t processors = call->machine.processors > 0 ? (size_t)call->machine.processors : 1;
     gfk_matmul_plan plan = {.products = 1}, best = plan;
     double least = 0;
-    size_t data = 0, matrix = 0; /* for any kernel: a smaller call needs no more */
+    size_t data = 0, matrix = 0; /* maxima over all kernels: a smaller call needs no more */
     size_t count;
     const gfk_kernel_row *const kernels = all_kernels(&count);
     for (size_t i = 0; i < count; i++) {
@@ -195,7 +199,7 @@ size_t gfk_matmul_threads(unsigned threads) {
     return threads != 0 ? fit(threads, 1, MOST_THREADS) : gfk_usable_cores();
 }
 
-/* The workspace of a call, whose plan is made if it is of a device. */
+/* Returns the workspace of a call, and makes the plan if the call is on a device. */
 static gfk_status plan_space(const gfk_matmul_desc *desc, gfk_matmul_call *call, size_t *space) {
     if (desc->device == GFK_CPU) {
         RETURN_IF_ERROR(check_size(call));
@@ -266,7 +270,7 @@ gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator,
     return GFK_STATUS_SUCCESS;
 }
 
-/* The lines of the list that the device runs. */
+/* Returns the lines of the list that the device runs, as bits. */
 static gfk_status find_kernels(int device, uint32_t *kernels, const char **reason) {
     int cc;
     *kernels = 0;
@@ -354,7 +358,7 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
                                      : GFK_STATUS_INVALID_ARGUMENT;
 }
 
-/* ---- several products ------------------------------------------------------------------------- */
+/* ---- several products ----------------------------------------------------------------------- */
 
 gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t threads,
                                  size_t *space) {
@@ -398,8 +402,8 @@ void gfk_matmul_set_part(gfk_matmul_part *p, const gfk_matmul_call *batch, size_
         p->call.head.c += first * a->rows * batch->head.c_stride;
     }
     p->call.plan.products = count;
-    if (batch->wanted != NULL)
-        p->call.wanted += first * a->rows;
+    if (batch->output_mask != NULL)
+        p->call.output_mask += first * a->rows;
 }
 
 gfk_status gfk_matmul_run_batch(const gfk_matmul_call *call, size_t products, gfk_pool *pool,

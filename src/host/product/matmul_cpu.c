@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A matmul on the CPU, by tables of the data: four bits of a coefficient choose one of 16 multiples
- * of an input. Tables of the data cost the same for every matrix, however short the regions are,
+ * of an input. Tables of the data cost the same for every matrix, even if the regions are short,
  * and need neither a library nor instructions for one field (Newton-John tables: M. Albrecht, "The
  * M4RIE library for dense linear algebra over small fields with even characteristic", ISSAC 2012).
  *
- * Where the CPU multiplies by 8 x 8 bits (GFNI) there are no tables at w = 8.
+ * If the CPU multiplies by 8 x 8 bits (GFNI) there are no tables at w = 8.
  *
- * A thread takes a product, a panel of rows and a part of the byte range. It sums up a tile of each output in
- * its workspace. Eight tables, in the L1 cache, serve 32 bits of each row: a word, which has 4, 2 or
- * 1 coefficients. A pass takes as many words of each row as the workspace has room for. */
+ * A thread takes a product, a panel of rows and a part of the byte range. It adds up a tile of each
+ * output in its workspace. Eight tables, in the L1 cache, serve 32 bits of each row: a word, which
+ * has 4, 2 or 1 coefficients. A pass takes as many words of each row as the workspace has room
+ * for. */
 #include <stdatomic.h>
 #include <string.h>
 #ifdef __x86_64__
@@ -23,17 +24,20 @@
 #include "matmul.h"
 
 enum {
-    TILE = 128,        /* bytes of a region */
-    MOST_ROWS = 1024,  /* of a panel: their sums and their words stay in an L2 cache */
-    LEAST_ROWS = 128,  /* to which a panel is cut for more threads; making tables takes its time */
-    LEAST_PART = 2048, /* bytes of a region to which a part is cut; so does reading the matrix */
-    LEAST_SUMS =
-        16 << 10, /* bytes, to which a part is cut for an idle thread, which has to wake up */
-    PARTS_PER_THREAD = 4, /* at least, so that all threads are busy to the end */
+    TILE = 128,       /* bytes of a region */
+    MOST_ROWS = 1024, /* rows of a panel: their sums and their words stay in an L2 cache */
+    /* rows of the smallest panel for more threads, because making tables takes time */
+    LEAST_ROWS = 128,
+    /* bytes of a region in the smallest part, because reading the matrix takes time */
+    LEAST_PART = 2048,
+    LEAST_SUMS = 16 << 10, /* bytes of sums for an idle thread, which takes time to wake up */
+    PARTS_PER_THREAD = 4,  /* the smallest number, so that all threads are busy to the end */
     WORDS = 64 << 10,
-    LINE = 16, /* words of a row that are read at a time, and room between columns of words, so that
-                  they do not compete for the same lines of a cache */
-    ROWS_AT_ONCE = 16, /* that are read; generators make a row faster from the one above */
+    /* words of a row that are read at a time; also the room between columns of words, so that the
+     * columns use different cache sets */
+    LINE = 16,
+    /* rows that are read at a time; generators make a row faster from the row above */
+    ROWS_AT_ONCE = 16,
     DIGITS = 8,
     MULTIPLES = 16
 };
@@ -47,9 +51,9 @@ enum { VECTORS = TILE / sizeof(vector) };
 /* The workspace of a thread. */
 typedef struct space {
     tile tables[DIGITS][MULTIPLES];
-    tile inputs[4]; /* of a word; 0 beyond the last input */
+    tile inputs[4]; /* the inputs of a word; 0 after the last input */
     tile sums[MOST_ROWS];
-    uint32_t words[WORDS]; /* of a pass: column by column */
+    uint32_t words[WORDS]; /* the words of a pass, column by column */
 } space;
 
 static size_t least(size_t a, size_t b) {
@@ -58,7 +62,8 @@ static size_t least(size_t a, size_t b) {
 
 /* ---- the arithmetic, compiled for several sets of instructions ------------------------------- */
 
-/* x times x, in every symbol: shifts within words, and a mask for each symbol whose top bit is set. */
+/* Multiplies every symbol by x: shifts within words, and a mask for each symbol whose top bit is
+ * set. */
 GFK_FOR_TARGET void double_symbols(tile *x, unsigned w, uint64_t top, uint64_t polynomial) {
     for (unsigned p = 0; p < VECTORS; p++) {
         const vector v = x->part[p], high = v & top;
@@ -86,7 +91,7 @@ GFK_FOR_TARGET void fill_tables(space *s, const gfk_field *field) {
     }
 }
 
-/* Adds to each sum what its word chooses. */
+/* Adds to each sum the table entries that its word chooses. */
 GFK_FOR_TARGET void add_words(space *s, const uint32_t *words, size_t rows) {
     for (size_t j = 0; j < rows; j++) {
         const uint32_t word = words[j];
@@ -102,8 +107,8 @@ GFK_FOR_TARGET void add_words(space *s, const uint32_t *words, size_t rows) {
     }
 }
 
-/* What a call's threads share: multiplications by each element of w = 8 as 8 x 8 bits, if the CPU takes
- * them. */
+/* The state that a call's threads share: multiplications by each element of w = 8 as 8 x 8 bits, if
+ * the CPU has these instructions. */
 typedef struct constants {
     const gfk_field *field;
     uint64_t bits[256];
@@ -121,7 +126,8 @@ typedef void add_fn(space *s, const constants *c, const uint32_t *words, size_t 
 GFK_CPU_TARGETS(ADD_INPUTS)
 
 #if defined(__x86_64__) && !defined(GFK_WITHOUT_GFNI)
-/* w = 8, any polynomial: no tables of the data, which few rows would hardly use. */
+/* Adds products at w = 8 for any polynomial, without tables of the data: with few rows the tables
+ * would be used too rarely. */
 __attribute__((target("avx512bw,gfni"))) static void add_gfni(space *s, const constants *c,
                                                               const uint32_t *words, size_t rows) {
     __m512i x[4][VECTORS];
@@ -142,7 +148,7 @@ __attribute__((target("avx512bw,gfni"))) static void add_gfni(space *s, const co
     }
 }
 
-/* Bit j of byte 7 - i: does bit j of the operand count for bit i of the product? */
+/* Bit j of byte 7 - i says whether bit j of the operand counts for bit i of the product. */
 static void fill_bits(constants *c) {
     c->bits[0] = 0;
     for (uint32_t element = 1; element < 256; element *= 2) {
@@ -177,10 +183,11 @@ typedef struct run {
     add_fn *add;
     size_t panel_rows, part_bytes;
     size_t panels, parts, products;
-    atomic_size_t next; /* of products * parts * panels; the panels of a part follow each other */
+    /* counts products * parts * panels; the panels of a part follow each other */
+    atomic_size_t next;
 } run;
 
-/* Rows row to row + rows - 1 of a product, and the words [first, first + words) of each. */
+/* Rows [row, row + rows) of a product, and the words [first, first + words) of each row. */
 typedef struct pass {
     const gfk_matmul_call *call;
     size_t row, rows, first, words;
@@ -190,7 +197,7 @@ static size_t pitch(size_t rows) {
     return rows + LINE;
 }
 
-/* The words [first, first + LINE) of some rows; 0 beyond the last column. */
+/* Reads the words [first, first + LINE) of some rows, with 0 after the last column. */
 static void read_lines(const gfk_matmul_call *call, size_t row, size_t rows, size_t first,
                        uint32_t lines[ROWS_AT_ONCE][LINE]) {
     const gfk_matrix *a = call->a;
@@ -257,12 +264,12 @@ static void compute_tile(const run *r, const pass *p, size_t offset, size_t byte
         r->add(s, &r->constants, &s->words[g * pitch(p->rows)], p->rows);
     }
     for (size_t j = 0; j < p->rows; j++)
-        if (call->wanted == NULL || call->wanted[p->row + j] != 0)
+        if (call->output_mask == NULL || call->output_mask[p->row + j] != 0)
             copy(gfk_region_address(call->c, p->row + j) + offset, &s->sums[j], bytes);
 }
 
-static void compute(const run *r, size_t product, size_t part, size_t panel, space *s) {
-    gfk_matmul_part one; /* of several products, which have dense matrices */
+static void compute_panel(const run *r, size_t product, size_t part, size_t panel, space *s) {
+    gfk_matmul_part one; /* one of several products, which have dense matrices */
     if (r->products > 1)
         gfk_matmul_set_part(&one, r->call, product, 1);
     const gfk_matmul_call *call = r->products > 1 ? &one.call : r->call;
@@ -280,9 +287,9 @@ static void compute(const run *r, size_t product, size_t part, size_t panel, spa
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Cuts the work for so many threads: products, then the byte range, then the panels. Returns how many
- * threads have something to do. */
-static size_t cut(run *r, size_t rows, size_t bytes, size_t products, size_t threads) {
+/* Divides the work among `threads` threads: products, then the byte range, then the panels. Returns
+ * the number of threads that have work. */
+static size_t cut_work(run *r, size_t rows, size_t bytes, size_t products, size_t threads) {
     const size_t wanted = threads == 1 ? 1 : PARTS_PER_THREAD * threads;
     size_t parts;
     r->products = products;
@@ -299,7 +306,7 @@ static size_t cut(run *r, size_t rows, size_t bytes, size_t products, size_t thr
         else if (r->panel_rows > LEAST_ROWS)
             r->panel_rows = gfk_divide_up(r->panel_rows, 2);
         else if (parts < threads && r->part_bytes > TILE &&
-                 r->panel_rows * r->part_bytes > LEAST_SUMS) /* threads have nothing to do */
+                 r->panel_rows * r->part_bytes > LEAST_SUMS) /* other threads have no work */
             r->part_bytes = gfk_divide_up(r->part_bytes / 2, TILE) * TILE;
         else
             break;
@@ -309,7 +316,7 @@ static size_t cut(run *r, size_t rows, size_t bytes, size_t products, size_t thr
 
 size_t gfk_matmul_cpu_space(size_t rows, size_t bytes, size_t products, size_t threads) {
     run r;
-    return bytes == 0 ? 0 : cut(&r, rows, bytes, products, threads) * sizeof(space);
+    return bytes == 0 ? 0 : cut_work(&r, rows, bytes, products, threads) * sizeof(space);
 }
 
 typedef struct team {
@@ -321,8 +328,8 @@ static void take_part(size_t thread, void *context) {
     team *t = context;
     run *r = &t->run;
     for (size_t n; (n = atomic_fetch_add(&r->next, 1)) < r->products * r->parts * r->panels;)
-        compute(r, n / r->panels / r->parts, n / r->panels % r->parts, n % r->panels,
-                &t->spaces[thread]);
+        compute_panel(r, n / r->panels / r->parts, n / r->panels % r->parts, n % r->panels,
+                      &t->spaces[thread]);
 }
 
 void gfk_matmul_cpu_run(const gfk_matmul_call *call, size_t products, gfk_pool *pool,
@@ -330,7 +337,7 @@ void gfk_matmul_cpu_run(const gfk_matmul_call *call, size_t products, gfk_pool *
     team t = {.run = {.call = call, .constants.field = call->field},
               .spaces = (space *)call->workspace};
     t.run.add = choose_target(&t.run.constants);
-    threads = cut(&t.run, call->a->rows, call->bytes, products, threads);
+    threads = cut_work(&t.run, call->a->rows, call->bytes, products, threads);
     if (threads == 1 || pool == NULL)
         take_part(0, &t);
     else

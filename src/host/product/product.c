@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Products: from a descriptor to an engine, by what the descriptor allows and in the order of
- * measured speed; create and destroy. */
+/* Products: the choice of an engine, by the descriptor and in the order of measured speed; create
+ * and destroy. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const gfk_product_desc defaults = GFK_PRODUCT_DESC_INIT;
 /* ---- the choice of an engine ---------------------------------------------------------------- */
 
 static const struct preference {
-    bool large_fp64; /* only for devices that gfk_device_prefers_clmad */
+    bool large_fp64; /* the line is only for devices that gfk_device_prefers_clmad */
     unsigned w;
     size_t min_inputs, max_inputs, min_outputs, max_outputs; /* a maximum of 0 is no bound */
     size_t min_kib, max_kib;
@@ -39,10 +39,11 @@ typedef struct search {
     const gfk_field *field;
     size_t rows, cols;
     const gfk_product_desc *desc;
-    bool named;                                  /* desc names engines of one side, CPU or device */
-    gfk_status none;                             /* the status if no engine matches */
-    const gfk_compiled_kernel_info *kernel;      /* that desc names; NULL: none */
-    const gfk_engine *engines[GFK_MOST_ENGINES]; /* those that match, the preferred one first */
+    bool named;      /* desc names engines of one side, the CPU or the device */
+    gfk_status none; /* the status if no engine matches */
+    const gfk_compiled_kernel_info *kernel; /* the kernel that desc names; NULL: desc names none */
+    /* the engines that match, the preferred one first */
+    const gfk_engine *engines[GFK_MOST_ENGINES];
     size_t count, next;
 } search;
 
@@ -130,8 +131,8 @@ static bool finds_libraries(const search *s) {
 }
 
 /* Checks the arguments and lists the engines that match. */
-static gfk_status begin(search *s, const gfk_field *field, size_t rows, size_t cols,
-                        const gfk_product_desc *desc) {
+static gfk_status begin_search(search *s, const gfk_field *field, size_t rows, size_t cols,
+                               const gfk_product_desc *desc) {
     *s = (search){.field = field,
                   .rows = rows,
                   .cols = cols,
@@ -153,7 +154,8 @@ static gfk_status begin(search *s, const gfk_field *field, size_t rows, size_t c
         return s->none;
     if (!finds_libraries(s))
         return GFK_STATUS_NOT_SUPPORTED;
-    /* Where the choice is the library's, a missing device is the reason, whatever the build lacks. */
+    /* If the library chooses the engine, a missing device is the reason, even if the build lacks
+     * engines too. */
     return s->named || desc->device == GFK_CPU ? GFK_STATUS_SUCCESS
                                                : gfk_device_resolve(desc->device, &device, &reason);
 }
@@ -184,11 +186,11 @@ static gfk_status consider(const search *s, const gfk_engine *engine, gfk_produc
     return GFK_STATUS_SUCCESS;
 }
 
-/* The next engine of the list that can run here and whose tables are within the limit, in *info.
- * TABLE_LIMIT: some can run, but none fits; *info is the first of these. Any other status: why the
- * first one left cannot run. */
+/* Finds the next engine of the list that can run here and whose tables are within the limit, and
+ * sets *info. TABLE_LIMIT: some engines can run, but no engine's tables fit; *info is the first of
+ * these engines. Any other status: the reason why the first engine left cannot run. */
 static gfk_status next_engine(search *s, gfk_product_info *info) {
-    gfk_status result = GFK_STATUS_SUCCESS; /* none considered yet */
+    gfk_status result = GFK_STATUS_SUCCESS; /* no engine has been considered yet */
     while (s->next < s->count) {
         gfk_product_info candidate;
         gfk_status status = consider(s, s->engines[s->next++], &candidate);
@@ -214,7 +216,7 @@ gfk_status gfk_product_query_proven(const gfk_field *field, size_t rows, size_t 
         return GFK_STATUS_INVALID_ARGUMENT;
     search s;
     gfk_product_info found;
-    RETURN_IF_ERROR(begin(&s, field, rows, cols, desc ? desc : &defaults));
+    RETURN_IF_ERROR(begin_search(&s, field, rows, cols, desc ? desc : &defaults));
     const gfk_status status = next_engine(&s, &found);
     if (status != GFK_STATUS_SUCCESS && status != GFK_STATUS_TABLE_LIMIT)
         return status;
@@ -247,8 +249,8 @@ static gfk_status build_on_device(gfk_product_t p, const gfk_product_desc *desc)
     return gfk_device_leave(previous, build(p, desc));
 }
 
-static gfk_status make(gfk_product_t *product, const search *s, const gfk_product_info *info,
-                       const uint32_t *matrix) {
+static gfk_status create_with_engine(gfk_product_t *product, const search *s,
+                                     const gfk_product_info *info, const uint32_t *matrix) {
     const size_t elements = info->rows * info->cols;
     gfk_product_t p = calloc(1, sizeof *p);
     if (p == NULL)
@@ -279,14 +281,14 @@ gfk_status gfk_product_create_proven(gfk_product_t *product, const gfk_field *fi
         return GFK_STATUS_INVALID_ARGUMENT;
     if (desc == NULL)
         desc = &defaults;
-    RETURN_IF_ERROR(begin(&s, field, rows, cols, desc));
+    RETURN_IF_ERROR(begin_search(&s, field, rows, cols, desc));
     if (matrix == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (!gfk_field_contains_all(field, matrix, rows * cols))
         return GFK_STATUS_INVALID_CONSTANT;
     gfk_product_info info;
     RETURN_IF_ERROR(next_engine(&s, &info));
-    return make(product, &s, &info, matrix);
+    return create_with_engine(product, &s, &info, matrix);
 }
 
 gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,
@@ -296,7 +298,7 @@ gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, si
                : GFK_STATUS_INVALID_ARGUMENT;
 }
 
-/* Where the tables begin in the memory of a product with another matrix. */
+/* Returns the offset of the tables in the memory of a product with another matrix. */
 enum { TABLES_AT = (sizeof(struct gfk_product) + 63) / 64 * 64 };
 
 size_t gfk_product_with_matrix_bytes(gfk_product_t like, size_t rows, size_t cols) {
@@ -306,7 +308,7 @@ size_t gfk_product_with_matrix_bytes(gfk_product_t like, size_t rows, size_t col
     info.cols = cols;
     info.table_bytes = 0;
     if (info.engine->family == GFK_ENGINE_ISAL)
-        (void)gfk_isal_accepts(&info, &reason); /* sets table_bytes, for a field that it takes */
+        (void)gfk_isal_accepts(&info, &reason); /* sets table_bytes; the engine takes the field */
     return TABLES_AT + (size_t)info.table_bytes;
 }
 

@@ -117,7 +117,7 @@ gfk_status gfk_engine_available(const gfk_engine_info *info, int device, const c
     }
     RETURN_IF_ERROR(gfk_engine_check(engine, device, &device, reason));
     static const gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-    gfk_field field; /* the usual one */
+    gfk_field field; /* the usual field */
     RETURN_IF_ERROR(gfk_field_init(&field, info->w, 0));
     return engine->load != NULL ? engine->load(&desc, &field, reason) : GFK_STATUS_SUCCESS;
 }
@@ -146,5 +146,5 @@ const gfk_engine_info *gfk_engine_named(const char *id, const gfk_compiled_kerne
             return &gfk_engines[i].info;
         }
     }
-    return NULL; /* the kernel of a call */
+    return NULL; /* the id names the kernel of a call */
 }

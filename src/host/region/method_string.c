@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GF-Complete's method strings, as the command lines of its tools have them. */
+/* GF-Complete's method strings, in the form that its tools take on the command line. */
 #include <string.h>
 
 #include <gfk/multiplier.h>
@@ -21,7 +21,8 @@ static int equals(word w, const char *text) {
     return strlen(text) == w.length && memcmp(w.start, text, w.length) == 0;
 }
 
-/* A decimal number from 1 to 99; 0 for anything else. Parameters have no other values. */
+/* Returns a decimal number from 1 to 99, or 0 for any other text. Parameters have no other
+ * values. */
 static unsigned number(word w) {
     unsigned value = 0;
     if (w.length == 0 || w.length > 2)
@@ -50,7 +51,7 @@ static const struct {
     {"CARRY_FREE", GFK_METHOD_CARRY_FREE, 0},
 };
 
-/* Known to GF-Complete, not offered here. */
+/* GF-Complete knows these methods. This library does not offer them. */
 static int foreign(word w) {
     static const char *const words[] = {
         "CARRY_FREE_GK", "LOG_ZERO", "LOG_ZERO_EXT", "COMPOSITE", "SIMD", "NOSIMD", "SSE",
@@ -79,7 +80,7 @@ gfk_status gfk_multiplier_desc_parse(gfk_multiplier_desc *desc, const char *text
             arg[n] = number(w);
             w = next_word(&text);
         }
-        if ((arg[0] != 0) != (arg[1] != 0)) /* both numbers or none */
+        if ((arg[0] != 0) != (arg[1] != 0)) /* a method has both numbers or none */
             return GFK_STATUS_UNKNOWN_METHOD;
         for (int dashes = 0; dashes < 2 && equals(w, "-"); dashes++)
             w = next_word(&text);

@@ -67,13 +67,15 @@ static gfk_multiplier_info info_of(const gfk_kernel_info *row, const gfk_field *
     return info;
 }
 
-/* The search among the matching rows. It keeps the first row that can run and whose tables are
- * within the limit; else the first row that can run; else the reason why the first row cannot. */
+/* The search among the matching rows. It returns the first row that can run and whose tables are
+ * within the limit; else the first row that can run; else the reason why the first row cannot
+ * run. */
 typedef struct search {
     const gfk_field *field;
     const gfk_multiplier_desc *desc;
-    bool named;       /* desc names rows of one side, the CPU's or the device's */
-    gfk_status place; /* why the library cannot choose a row: there is no such device */
+    bool named; /* desc names rows of one side, the CPU or the device */
+    /* the reason why the library cannot choose a row: there is no such device */
+    gfk_status device_status;
     gfk_multiplier_info best;
     gfk_status status;
     bool fits;
@@ -94,7 +96,7 @@ static void consider(search *s, const gfk_kernel_info *row) {
     }
     gfk_multiplier_info info = info_of(row, s->field, s->desc);
     const char *reason;
-    gfk_status status = s->place;
+    gfk_status status = s->device_status;
     if (status == GFK_STATUS_SUCCESS)
         status = gfk_kernel_check(gfk_kernel_of(row), s->desc->device, &info.device, &reason);
     if (status == GFK_STATUS_SUCCESS && (s->status != status || fits(&info, s->desc))) {
@@ -141,7 +143,7 @@ static gfk_status resolve(const gfk_field *field, const gfk_multiplier_desc *des
     int device;
     const char *reason;
     if (!s.named && desc->device != GFK_CPU)
-        s.place = gfk_device_resolve(desc->device, &device, &reason);
+        s.device_status = gfk_device_resolve(desc->device, &device, &reason);
     search_rows(&s);
     if (s.status == GFK_STATUS_SUCCESS)
         *info = s.best;

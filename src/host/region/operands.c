@@ -9,7 +9,7 @@ const gfk_regions gfk_no_regions = {NULL, NULL, 0};
 
 gfk_operand gfk_operand_rows(const void *elements, size_t rows, size_t cols, size_t stride,
                              size_t symbol, unsigned flags) {
-    if (stride < cols) /* is refused as if there were no address */
+    if (stride < cols) /* refused in the same way as an operand without an address */
         return gfk_operand_range(NULL, symbol, symbol, flags);
     const size_t room = (UINTPTR_MAX - (uintptr_t)elements) / symbol;
     const bool fits = cols <= room && rows - 1 <= (room - cols) / stride;
@@ -77,10 +77,11 @@ static bool touches(const gfk_operand *range, const gfk_operand *o) {
                : gfk_overlap(range->start, range->bytes, o->start, o->bytes);
 }
 
-/* Does a written operand share a byte with another operand, or a region with another of its own? */
+/* Does a written operand share a byte with another operand, or a region of it with another region
+ * of it? */
 static bool overlaps(const gfk_operand *written, const gfk_operand *operands, size_t count) {
     static const gfk_operand none = {.regions = &gfk_no_regions};
-    bool alone = written->count != 0; /* regions that have not been compared with each other */
+    bool alone = written->count != 0; /* the regions have not been compared with each other */
     for (size_t i = 0; i < count; i++) {
         const gfk_operand *const o = &operands[i];
         const bool both = written->count != 0 && o->count != 0;

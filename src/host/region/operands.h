@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory that a caller gives to a call, and the one check of it. */
+/* The memory that a caller gives to a call, and its check. */
 #ifndef GFK_HOST_OPERANDS_H
 #define GFK_HOST_OPERANDS_H
 
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Computes in integers, because the regions of a caller may not lie in one array. */
+/* The address is computed in integers, because the regions of a caller may not lie in one array. */
 static inline unsigned char *gfk_region_address(const gfk_regions *regions, size_t i) {
     return regions->pointers ? (unsigned char *)regions->pointers[i]
                              : (unsigned char *)((uintptr_t)regions->base + i * regions->stride);
@@ -29,41 +29,42 @@ static inline gfk_regions gfk_regions_from(const gfk_regions *regions, size_t fi
     return from;
 }
 
-/* For calls whose regions have no bytes, and for no regions at all. */
+/* The regions of calls whose regions have no bytes, and of calls without regions. */
 extern const gfk_regions gfk_no_regions;
 
 /* overlap.c: does an output share a byte with an input or with another output? The regions have at
  * least one byte, an address, and an end in the address space. The time is constant for inputs and
  * outputs that are equally spaced, with the same stride or far apart. Otherwise the time grows as
- * (ins + outs) * log outs, up to a thousand outputs. Nothing is allocated. */
+ * (ins + outs) * log outs, up to a thousand outputs. The function allocates nothing. */
 bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
                          size_t bytes);
-/* overlap.c: the same for calls that may allocate: (ins + outs) * log outs, however many. */
+/* overlap.c: the same check for calls that may allocate. The time grows as (ins + outs) * log outs
+ * for any number of regions. */
 bool gfk_outputs_overlap_host(const gfk_regions *in, size_t ins, const gfk_regions *out,
                               size_t outs, size_t bytes);
-/* overlap.c: does a region share a byte with the `length` bytes from start on? For at least one such
- * region. */
+/* overlap.c: does a region share a byte with the `length` bytes from start on? There is at least
+ * one region with at least one byte. */
 bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, const void *start,
                        size_t length);
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
-/* Flags of an operand. HOST: the memory is for the CPU, whatever the place of the call; the check of
- * such regions may allocate. */
+/* The flags of an operand. HOST: the operand is in host memory at every place of the call; the
+ * check of such regions may allocate. */
 enum { GFK_READ = 0, GFK_WRITE = 1, GFK_HOST = 2 };
 
-/* Regions of one length, or one range of bytes. Made by the functions below. */
+/* Regions of one length, or one range of bytes. The functions below make operands. */
 typedef struct gfk_operand {
     const gfk_regions *regions;
-    const void *start; /* of a range */
+    const void *start; /* the address of a range */
     size_t count;      /* the number of regions; 0: a range */
-    size_t bytes;      /* of each region, or of the range; 0: nothing is checked */
-    size_t given;      /* of a range: the bytes that the caller says are there */
-    size_t alignment;  /* of a range */
+    size_t bytes;      /* bytes of each region, or of the range; 0: nothing is checked */
+    size_t given;      /* for a range: the bytes that are there, as the caller says */
+    size_t alignment;  /* the alignment of a range */
     unsigned flags;
 } gfk_operand;
 
-/* count > 0 */
+/* count is not 0. */
 static inline gfk_operand gfk_operand_regions(const gfk_regions *regions, size_t count,
                                               size_t bytes, unsigned flags) {
     const gfk_operand made = {regions, NULL, count, bytes, 0, 1, flags};
@@ -85,8 +86,8 @@ static inline gfk_operand gfk_operand_workspace(const void *start, size_t given,
     const gfk_operand made = {NULL, start, 0, bytes, there, alignment, GFK_WRITE};
     return made;
 }
-/* operands.c: the range from the first to the last element of rows, at least one, of `cols` elements
- * of `symbol` bytes. The rows begin `stride` elements apart. */
+/* operands.c: makes the range from the first to the last element of at least one row. A row has
+ * `cols` elements of `symbol` bytes. A row begins `stride` elements after the row before. */
 gfk_operand gfk_operand_rows(const void *elements, size_t rows, size_t cols, size_t stride,
                              size_t symbol, unsigned flags);
 

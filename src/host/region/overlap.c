@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Overlap by sorting. All regions have the same length, so two regions overlap if their addresses
  * differ by less than that length, and in a sorted list only neighbours need to be compared.
- * Outputs that do not ascend already are sorted, all at once or in groups that fit on the stack; inputs are
- * looked up in the sorted groups. Equally spaced regions are sorted already: a division finds the neighbours. */
+ * Outputs that do not ascend are sorted, all at once or in groups that fit on the stack. Inputs are
+ * looked up in the sorted groups. Equally spaced regions are already sorted: a division finds the
+ * neighbours. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +67,8 @@ bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, c
                        size_t length) {
     const uintptr_t x = (uintptr_t)start, base = (uintptr_t)regions->base;
     size_t first = 0, end = count;
-    if (regions->pointers == NULL) { /* only the last region before x and the next one can touch */
+    /* only the last region before x and the next one can overlap */
+    if (regions->pointers == NULL) {
         first = x < base ? 0 : (x - base) / regions->stride;
         first = first < count ? first : count - 1;
         end = first + 1 < count ? first + 2 : count;
@@ -78,7 +80,8 @@ bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, c
 }
 
 /* Equally spaced outputs do not overlap each other, so they are compared with the inputs only. Two
- * sets of one stride overlap if the set that begins later does so with its first region. */
+ * sets of one stride overlap if the first region of the set that begins later overlaps the other
+ * set. */
 static bool spaced_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out,
                                    size_t outs, size_t bytes) {
     if (ins != 0 && in->pointers == NULL) {

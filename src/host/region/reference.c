@@ -5,7 +5,8 @@
 #include "host/base/symbol.h"
 #include "kernel.h"
 
-/* One symbol times the call's constant. The width w is a constant once the function is inlined. */
+/* Multiplies one symbol by the call's constant. The width w is a constant once the function is
+ * inlined. */
 typedef uint32_t method_fn(const gfk_call *call, unsigned w, uint32_t x);
 
 static inline __attribute__((always_inline)) void walk_width(const gfk_call *call, unsigned w,
@@ -59,7 +60,7 @@ static inline uint32_t group(const gfk_call *call, unsigned w, uint32_t x) {
     const uint32_t *multiples = call->workspace;
     const uint32_t *reductions = call->multiplier->tables;
     const unsigned gs = call->multiplier->info.arg1, gr = call->multiplier->info.arg2;
-    const unsigned top = (w - 1) / gs * gs; /* where the topmost group of x begins */
+    const unsigned top = (w - 1) / gs * gs; /* the lowest bit of the topmost group of x */
     uint64_t product = 0;
     for (unsigned i = 0; i <= top; i += gs)
         product = product << gs ^ multiples[x >> (top - i) & ((1u << gs) - 1)];

@@ -9,7 +9,7 @@
 #include "kernel.h"
 #include "operands.h"
 
-static gfk_status check(const gfk_call *call, size_t workspace_bytes, gfk_accumulate mode) {
+static gfk_status check_call(const gfk_call *call, size_t workspace_bytes, gfk_accumulate mode) {
     const gfk_multiplier_t m = call->multiplier;
     if (m == NULL || (mode != GFK_SET && mode != GFK_XOR))
         return GFK_STATUS_INVALID_ARGUMENT;
@@ -63,7 +63,7 @@ static gfk_status prepare(const gfk_call *call) {
     return kernel->prepare && call->c > 1 ? kernel->prepare(call) : GFK_STATUS_SUCCESS;
 }
 
-static gfk_status multiply(const gfk_call *call) {
+static gfk_status multiply_region(const gfk_call *call) {
     switch (call->c) {
     case 0:
         return clear(call);
@@ -78,13 +78,13 @@ static gfk_status multiply(const gfk_call *call) {
 static gfk_status check_and_multiply(gfk_call *call, size_t workspace_bytes, gfk_accumulate mode,
                                      bool prepared) {
     call->accumulate = mode == GFK_XOR;
-    RETURN_IF_ERROR(check(call, workspace_bytes, mode));
+    RETURN_IF_ERROR(check_call(call, workspace_bytes, mode));
     if (call->bytes == 0)
         return GFK_STATUS_SUCCESS;
     fill_basis(call);
     if (!prepared)
         RETURN_IF_ERROR(prepare(call));
-    return multiply(call);
+    return multiply_region(call);
 }
 
 gfk_status gfk_region_multiply(gfk_multiplier_t multiplier, uint32_t c, const void *src, void *dst,
@@ -118,7 +118,7 @@ gfk_status gfk_region_multiply_prepared(gfk_multiplier_t multiplier, uint32_t c,
 gfk_status gfk_region_prepare(gfk_multiplier_t multiplier, uint32_t c, void *workspace,
                               size_t workspace_bytes, gfk_stream_t stream) {
     gfk_call call = {.multiplier = multiplier, .c = c, .workspace = workspace, .stream = stream};
-    RETURN_IF_ERROR(check(&call, workspace_bytes, GFK_SET));
+    RETURN_IF_ERROR(check_call(&call, workspace_bytes, GFK_SET));
     fill_basis(&call);
     return prepare(&call);
 }

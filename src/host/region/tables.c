@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tables of a field, built once for each multiplier: on the host, then uploaded for CUDA rows.
- * The giant tables of LOG w=32 are built on the device instead, in log_naive.cu. And the tables of
- * a constant, for rows on the CPU. */
+ * The giant tables of LOG w=32 are built on the device instead, in log_naive.cu. This file also
+ * builds the tables of a constant, for rows on the CPU. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,8 +71,8 @@ static void fill_log(const gfk_multiplier_info *info, void *tables) {
 }
 CREATE(gfk_create_log, fill_log)
 
-/* LOG w=16, with the antilogarithms of 0, 2, 4, ... modulo 65535 behind the plain tables. They are
- * 98,304, so that 32,768 in a row can begin at any of the 65,535 different ones. */
+/* LOG w=16: the plain tables, followed by the antilogarithms of 0, 2, 4, ... modulo 65535. There
+ * are 98,304 of these, so that 32,768 in a row can begin at any of the 65,535 different ones. */
 static void fill_log_even(const gfk_multiplier_info *info, void *tables) {
     fill_log(info, tables);
     const uint16_t *antilog = (const uint16_t *)tables + 65536;
@@ -126,7 +126,7 @@ gfk_expansion gfk_expansion_of(gfk_multiplier_t multiplier) {
 typedef struct table {
     void *entries;
     const uint32_t *basis;
-    unsigned w; /* of an entry, in bits */
+    unsigned w; /* bits of an entry */
 } table;
 
 /* Writes entries [begin, end) of one table, in blocks of 2^16 that do not depend on each other. The

@@ -10,9 +10,10 @@
 #include "host/device/device.h"
 #include "host/product/engine.h"
 
-enum { MOST_BYTES = 1 << 28 }; /* the vectors, or inverses, that are worked on at a time */
+enum { MOST_BYTES = 1 << 28 }; /* bytes of the vectors, or inverses, that are worked on at a time */
 
-/* The kernel whose blocks take the packets of a generation; NULL: panels take them. */
+/* Returns the kernel whose blocks take the packets of a generation. NULL: packets are taken in
+ * panels. */
 static const gfk_kernel_row *find_kernel(gfk_rlnc_t code, size_t generations) {
     const char *reason;
     const gfk_kernel_row *const row =
@@ -23,8 +24,8 @@ static const gfk_kernel_row *find_kernel(gfk_rlnc_t code, size_t generations) {
                : NULL;
 }
 
-/* The rows of a panel. The CPU searches a panel's pivots element by element, and leaves the rest to
- * products: narrow panels leave more of the work to them. */
+/* Returns the number of rows of a panel. The CPU searches a panel's pivots element by element, and
+ * leaves the rest of the work to products: narrow panels leave more to products. */
 static size_t panel_rows(gfk_rlnc_t code) {
     const unsigned w = code->field.w;
     return code->place != GFK_CPU ? GFK_PANEL_BITS / w : w == 8 ? 16 : 32;
@@ -116,7 +117,8 @@ static gfk_status find_workspace(const struct gfk_rlnc_decoder *d, size_t *space
     return GFK_STATUS_SUCCESS;
 }
 
-/* Lays out the memory of a lane, NULL for the size alone. *used becomes the lane's bytes. */
+/* Lays out the memory of a lane, or computes the size alone if the memory is NULL. *used becomes
+ * the lane's bytes. */
 static void lay_out_lane(const struct gfk_rlnc_decoder *d, uint8_t *lane, gfk_elimination *e,
                          size_t *used) {
     const gfk_rlnc_shape *const shape = &d->shape;
@@ -191,8 +193,8 @@ static void lay_out_device(const struct gfk_rlnc_decoder *d, gfk_rlnc_on_device 
     device->vectors = gfk_take(memory, used, shape->most, shape->pitch);
 }
 
-/* Lays out the memory at the code's place, NULL for the size alone. */
-static gfk_status lay_out(struct gfk_rlnc_decoder *d, uint8_t *memory, size_t *bytes) {
+/* Lays out the memory at the code's place, or computes the size alone if the memory is NULL. */
+static gfk_status lay_out_decoder(struct gfk_rlnc_decoder *d, uint8_t *memory, size_t *bytes) {
     const gfk_rlnc_shape *const shape = &d->shape;
     gfk_rlnc_scratch *const scratch = &d->scratch;
     const bool on_cpu = d->code->place == GFK_CPU;
@@ -215,7 +217,7 @@ static gfk_status take_memory(struct gfk_rlnc_decoder *d) {
     const bool on_cpu = code->place == GFK_CPU;
     size_t bytes;
     RETURN_IF_ERROR(find_workspace(d, &d->scratch.workspace_bytes));
-    RETURN_IF_ERROR(lay_out(d, NULL, &bytes));
+    RETURN_IF_ERROR(lay_out_decoder(d, NULL, &bytes));
     if (on_cpu) {
         d->memory = aligned_alloc(GFK_ALIGNMENT, bytes);
         d->scratch.outputs = malloc(d->shape.lanes * code->n * sizeof *d->scratch.outputs);
@@ -230,7 +232,7 @@ static gfk_status take_memory(struct gfk_rlnc_decoder *d) {
     d->sorted.begins = malloc((d->shape.generations + 2) * sizeof *d->sorted.begins);
     if (d->sorted.begins == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    RETURN_IF_ERROR(lay_out(d, d->memory, &bytes));
+    RETURN_IF_ERROR(lay_out_decoder(d, d->memory, &bytes));
     if (on_cpu) {
         gfk_rlnc_clear_on_cpu(d);
         return GFK_STATUS_SUCCESS;
@@ -297,14 +299,15 @@ void gfk_rlnc_decoder_destroy(gfk_rlnc_decoder_t d) {
 
 /* ---- packets -------------------------------------------------------------------------------- */
 
-/* The index of the header's generation; shape.generations: the decoder does not have it. */
+/* Returns the index of the header's generation, or shape.generations if the decoder does not have
+ * it. */
 static size_t generation_of(const struct gfk_rlnc_decoder *d, const gfk_rlnc_header *header) {
     const uint64_t at = header->generation - d->first;
     return header->generation >= d->first && at < d->shape.generations ? (size_t)at
                                                                        : d->shape.generations;
 }
 
-/* The packets [i, end) have the same generation. */
+/* Returns the end of the packets from i on that have the same generation. */
 static size_t end_of_run(const gfk_rlnc_packets *packets, size_t i) {
     const gfk_rlnc_header *const headers = packets->headers;
     size_t end = i + 1;
@@ -358,7 +361,7 @@ static void sort(struct gfk_rlnc_decoder *d, const gfk_rlnc_packets *packets) {
     }
 }
 
-/* Packets first to first + count - 1 of a call. */
+/* Takes packets [first, first + count) of a call. */
 static gfk_rlnc_packets packets_from(const gfk_rlnc_packets *all, size_t first, size_t count) {
     return (gfk_rlnc_packets){
         .headers = all->headers + first,

@@ -19,14 +19,14 @@
 
 /* A packet of a call. */
 typedef struct gfk_rlnc_arrival {
-    uint32_t source; /* its index in the call */
-    uint32_t packet; /* its number, from the header */
+    uint32_t source; /* index of the packet in the call */
+    uint32_t packet; /* number of the packet, from the header */
 } gfk_rlnc_arrival;
 
 /* The packets of one generation in a call. */
 typedef struct gfk_rlnc_segment {
-    uint32_t generation; /* its index in the decoder */
-    uint32_t begin, end; /* in the list of arrivals */
+    uint32_t generation; /* index of the generation in the decoder */
+    uint32_t begin, end; /* range of the generation's packets in the list of arrivals */
 } gfk_rlnc_segment;
 
 /* All sizes follow from the code and the arguments of gfk_rlnc_decoder_create. */
@@ -37,7 +37,7 @@ typedef struct gfk_rlnc_shape {
     size_t rows;          /* rows of a generation's table: n and, without a kernel, a panel's */
     size_t pitch;         /* bytes from row to row of tables, inverses and vectors */
     size_t payload_pitch; /* bytes from payload to payload */
-    size_t most;          /* packets that are taken at a time */
+    size_t most;          /* the most packets that are taken at a time */
     size_t group;         /* generations that a device decodes at a time */
     size_t lanes;         /* on the CPU: threads that share the generations; on a device: 1 */
 } gfk_rlnc_shape;
@@ -60,20 +60,20 @@ typedef struct gfk_rlnc_state {
 
 /* The memory of eliminations and of decoding, at the code's place. Each lane has its part. */
 typedef struct gfk_rlnc_scratch {
-    uint8_t *lanes; /* what eliminations work with: lay_out_lane */
+    uint8_t *lanes; /* the memory of eliminations: lay_out_lane */
     size_t lane_bytes, workspace_bytes;
     uint8_t *checked;          /* spare payloads for each lane, or for each generation of a group */
-    void **outputs;            /* on the CPU: n addresses of sources */
+    void **outputs;            /* on the CPU: the addresses of n sources */
     gfk_arithmetic arithmetic; /* on the CPU, the same for all lanes */
 } gfk_rlnc_scratch;
 
 /* The memory that only a device has. */
 typedef struct gfk_rlnc_on_device {
-    uint8_t *inverses, *wanted; /* which sources of a group are determined, and their factors */
+    uint8_t *inverses, *wanted; /* the sources of a group that are determined, and their factors */
     uint8_t *upload;            /* the copy of a call's staging memory */
-    gfk_rlnc_header *headers;   /* of the arrivals */
-    uint8_t *vectors;           /* of the arrivals, if the call has no vectors */
-    gfk_rlnc_destination *destinations; /* of the arrivals */
+    gfk_rlnc_header *headers;   /* the headers of the arrivals */
+    uint8_t *vectors;           /* the vectors of the arrivals, if the call has no vectors */
+    gfk_rlnc_destination *destinations; /* the destinations of the arrivals */
     gfk_inverter inverter;
 } gfk_rlnc_on_device;
 
@@ -112,10 +112,10 @@ struct gfk_rlnc_decoder {
 typedef struct gfk_rlnc_packets {
     const gfk_rlnc_header *headers;
     size_t count;
-    const uint8_t *vectors; /* or NULL */
+    const uint8_t *vectors; /* may be NULL */
     size_t vector_pitch;    /* bytes */
     gfk_regions payloads;
-    uint8_t *outcomes; /* or NULL */
+    uint8_t *outcomes; /* may be NULL */
 } gfk_rlnc_packets;
 
 /* Empties the decoder. */
@@ -124,9 +124,9 @@ void gfk_rlnc_clear_on_cpu(gfk_rlnc_decoder_t d);
 gfk_status gfk_rlnc_add_on_cpu(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *packets);
 gfk_status gfk_rlnc_decode_on_cpu(gfk_rlnc_decoder_t d, const gfk_regions *sources,
                                   uint8_t *decoded);
-/* For a decoder of one generation: the product of the innovative packets' payloads, in their order,
- * that makes the sources that are determined, and the addresses of these sources. Factors and
- * addresses are the decoder's, until its next call. */
+/* For a decoder of one generation: sets the product that computes the determined sources from the
+ * payloads of the innovative packets, in the order of these packets, and the addresses of these
+ * sources. The decoder owns factors and addresses, which are valid until its next call. */
 gfk_status gfk_rlnc_determine_on_cpu(gfk_rlnc_decoder_t d, const gfk_regions *sources,
                                      uint8_t *decoded, gfk_matrix *factors, gfk_regions *to);
 
@@ -137,9 +137,9 @@ extern "C" {
  * stream or the descriptor. */
 gfk_elimination gfk_rlnc_elimination(const struct gfk_rlnc_decoder *d, size_t lane,
                                      size_t generation);
-/* The products of a device for d->shape.group generations: call[0] makes sources of payloads,
- * call[1] kept packets of sources; a[0] and a[1] are their matrices. Sets *space to the workspace
- * that either product needs. */
+/* The products of a device for d->shape.group generations: call[0] computes sources from payloads,
+ * call[1] computes kept packets from sources; a[0] and a[1] are their matrices. Sets *space to the
+ * workspace that either product needs. */
 gfk_status gfk_rlnc_plan_products(const struct gfk_rlnc_decoder *d, gfk_matmul_call call[2],
                                   gfk_matrix a[2], size_t *space);
 

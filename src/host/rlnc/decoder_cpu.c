@@ -53,15 +53,16 @@ static void enter(generation *s, gfk_rlnc_decoder_t d, size_t lane, size_t g) {
     s->e.a = &s->table;
 }
 
-static gfk_status multiply(const generation *s, const gfk_matrix *a, const gfk_regions *b,
-                           const gfk_regions *c, size_t bytes, gfk_accumulate mode) {
+static gfk_status multiply_generation(const generation *s, const gfk_matrix *a,
+                                      const gfk_regions *b, const gfk_regions *c, size_t bytes,
+                                      gfk_accumulate mode) {
     return gfk_matmul_proven(s->e.field, a, b, c, bytes, mode, &s->desc, s->e.workspace,
                              s->e.workspace_bytes, NULL);
 }
 
-/* Moves the vector of a packet into the table or to the kept vectors, and returns the address that
- * its payload gets, or NULL. Row first + row of the table, row `row` of the panel, is the vector;
- * innovative rows close the gaps that others leave. */
+/* Moves the vector of a packet into the table or to the kept vectors, and returns the address for
+ * the packet's payload, or NULL. The vector is row first + row of the table, and row `row` of the
+ * panel. Innovative rows close the gaps that other rows leave. */
 static uint8_t *settle(generation *s, size_t first, size_t row, gfk_rlnc_outcome *outcome) {
     const gfk_rlnc_shape *const shape = &s->d->shape;
     const size_t n = s->d->code->n, pitch = shape->pitch;
@@ -135,7 +136,7 @@ static gfk_status take_packets(generation *s, const gfk_rlnc_packets *packets, s
             if (packets->outcomes != NULL)
                 packets->outcomes[arrivals[i].source] = GFK_RLNC_REFUSED;
         } else {
-            arrivals[first + rows++] = arrivals[i]; /* refused packets leave their places */
+            arrivals[first + rows++] = arrivals[i]; /* refused packets are removed from the list */
         }
         if (rows == d->shape.panel || (i + 1 == end && rows != 0)) {
             RETURN_IF_ERROR(take_panel(s, packets, arrivals + first, rows));
@@ -159,8 +160,8 @@ static bool is_determined(const generation *s, size_t r) {
     return true;
 }
 
-/* Returns the product of payloads, in the order of slots, that makes the sources that are
- * determined. Writes the factors into the lane's memory and the sources' addresses to `outputs`. */
+/* Returns the product that computes the determined sources from payloads, in the order of slots.
+ * Writes the factors into the lane's memory and the sources' addresses to `outputs`. */
 static gfk_matrix determine(generation *s, const gfk_regions *sources, size_t first, void **outputs,
                             uint8_t *decoded) {
     const size_t rank = s->record->rank;
@@ -200,7 +201,7 @@ static gfk_status check_kept(generation *s, const gfk_regions *sources) {
     const gfk_matrix vectors =
         GFK_MATRIX_DENSE_INIT(s->kept_vectors, kept, d->code->n, s->table.stride);
     const gfk_regions to = {.base = s->checked, .stride = pitch};
-    RETURN_IF_ERROR(multiply(s, &vectors, sources, &to, d->code->bytes, GFK_SET));
+    RETURN_IF_ERROR(multiply_generation(s, &vectors, sources, &to, d->code->bytes, GFK_SET));
     for (size_t i = 0; i < kept; i++)
         if (memcmp(s->checked + i * pitch, s->kept + i * pitch, d->code->bytes) != 0)
             s->record->status = GFK_STATUS_CORRUPT;
@@ -217,7 +218,7 @@ static gfk_status decode(generation *s, const gfk_regions *sources, size_t first
         return GFK_STATUS_SUCCESS;
     const gfk_regions from = {.base = s->payloads, .stride = d->shape.payload_pitch};
     const gfk_regions to = {.pointers = outputs};
-    RETURN_IF_ERROR(multiply(s, &inverse, &from, &to, d->code->bytes, GFK_SET));
+    RETURN_IF_ERROR(multiply_generation(s, &inverse, &from, &to, d->code->bytes, GFK_SET));
     if (s->record->rank < n)
         return GFK_STATUS_SUCCESS;
     for (size_t i = 0; i < n; i++)
@@ -229,11 +230,11 @@ static gfk_status decode(generation *s, const gfk_regions *sources, size_t first
 
 typedef struct job {
     gfk_rlnc_decoder_t d;
-    size_t count;                    /* segments, or generations */
+    size_t count;                    /* number of segments, or of generations */
     const gfk_rlnc_packets *packets; /* NULL: decode */
     const gfk_regions *sources;
     uint8_t *decoded;
-    gfk_status status; /* the status of any lane that failed */
+    gfk_status status; /* the status of a lane that failed */
 } job;
 
 static gfk_status run_generation(const job *j, size_t lane, size_t i) {

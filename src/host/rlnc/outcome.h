@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rule of a decoder: what becomes of a packet, and what the record of its generation counts.
+/* The rule of a decoder: the outcome of a packet, and the counts in the record of its generation.
  * The host and the kernels use the same functions. */
 #ifndef GFK_HOST_RLNC_OUTCOME_H
 #define GFK_HOST_RLNC_OUTCOME_H
@@ -21,12 +21,13 @@ typedef struct gfk_rlnc_vacancy {
     uint32_t slot;       /* the slot among payloads if the packet is innovative */
     uint32_t first_kept; /* the first of `room` free slots among kept packets */
     uint32_t room;
-    uint32_t before; /* dependent packets that get these slots first */
+    uint32_t before; /* dependent packets that get free slots before this packet */
 } gfk_rlnc_vacancy;
 
 typedef struct gfk_rlnc_destination {
-    uint32_t slot; /* among payloads or kept packets; GFK_MATRIX_DEPENDENT: the packet has none */
-    uint32_t outcome; /* gfk_rlnc_outcome */
+    /* index among payloads or kept packets; GFK_MATRIX_DEPENDENT: the packet has no slot */
+    uint32_t slot;
+    uint32_t outcome; /* a gfk_rlnc_outcome */
 } gfk_rlnc_destination;
 
 GFK_HOST_DEVICE gfk_rlnc_destination gfk_rlnc_destination_of(gfk_rlnc_verdict verdict,
@@ -44,13 +45,14 @@ GFK_HOST_DEVICE gfk_rlnc_destination gfk_rlnc_destination_of(gfk_rlnc_verdict ve
     return to;
 }
 
-/* Packets of a generation that are taken together. */
+/* The packets of a generation that are taken together. */
 typedef struct gfk_rlnc_counts {
     uint32_t innovative, dependent;
-    uint32_t all; /* with those that have zero vectors */
+    uint32_t all; /* all packets, including those with zero vectors */
 } gfk_rlnc_counts;
 
-/* Adds the packets to the record. `room`: dependent packets that the generation can still keep. */
+/* Adds the packets to the record. `room` is the number of dependent packets that the generation can
+ * still keep. */
 GFK_HOST_DEVICE void gfk_rlnc_count(gfk_rlnc_record *record, gfk_rlnc_counts packets,
                                     uint32_t room) {
     const uint32_t stay = packets.dependent < room ? packets.dependent : room;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encoders and recoders: both write rows of factors to the workspace, and multiply by them. */
+/* Encoders and recoders. Both write rows of factors to the workspace, and multiply by the
+ * factors. */
 #include "code.h"
 #include "host/base/sizes.h"
 #include "host/base/status.h"
@@ -7,7 +8,7 @@
 #include "host/product/engine.h"
 #include "host/product/matmul.h"
 
-/* A product for each generation of a range: `cols` inputs, range->count outputs. */
+/* Makes a product for each generation of a range: `cols` inputs, range->count outputs. */
 typedef struct products {
     gfk_matmul_call call;
     gfk_matrix factors;
@@ -46,7 +47,7 @@ static size_t pitch_of(gfk_rlnc_t code, size_t cols) {
     return gfk_round_up(cols * (code->field.w / 8), 16);
 }
 
-/* The bytes of a range's factors, which the workspace of the products follows. */
+/* Returns the bytes of a range's factors, which the workspace of the products follows. */
 static size_t factors_space(gfk_rlnc_t code, size_t packets, size_t cols) {
     return gfk_round_up(packets * pitch_of(code, cols), 256);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Coding vectors: how a vector follows from a packet's numbers. The host and the kernels use the
- * same functions. */
+/* Coding vectors: the rule by which a packet's numbers determine its vector. The host and the
+ * kernels use the same functions. */
 #ifndef GFK_HOST_RLNC_VECTORS_H
 #define GFK_HOST_RLNC_VECTORS_H
 
@@ -23,7 +23,7 @@ GFK_HOST_DEVICE uint32_t gfk_rlnc_blocks(const gfk_rlnc_rule *rule) {
     return (rule->n * (rule->w / 8) + 15) / 16;
 }
 
-/* Bytes 16 * block to 16 * block + 15 of the unit vector of a source. */
+/* Writes bytes 16 * block to 16 * block + 15 of the unit vector of a source. */
 GFK_HOST_DEVICE void gfk_rlnc_unit(const gfk_rlnc_rule *rule, uint32_t source, uint32_t block,
                                    uint32_t words[4]) {
     const uint32_t at = source * (rule->w / 8);
@@ -31,8 +31,8 @@ GFK_HOST_DEVICE void gfk_rlnc_unit(const gfk_rlnc_rule *rule, uint32_t source, u
         words[i] = at / 4 == 4 * block + i ? 1u << at % 4 * 8 : 0;
 }
 
-/* Word i of a mask for the block: an element is all ones if its byte of `chances` is less than the
- * density. `first`: the byte of the block's first element. */
+/* Returns word i of a mask for the block: an element is all ones if its byte of `chances` is less
+ * than the density. `first` is the byte of the block's first element. */
 GFK_HOST_DEVICE uint32_t gfk_rlnc_kept(const gfk_rlnc_rule *rule, const uint32_t chances[4],
                                        unsigned first, unsigned i) {
     const unsigned symbol = rule->w / 8;
@@ -66,7 +66,7 @@ GFK_HOST_DEVICE void gfk_rlnc_draw(const gfk_rlnc_rule *rule, uint64_t generatio
             words[i] = left <= 4 * i ? 0 : words[i] & 0xffffffff >> (32 - 8 * (left - 4 * i));
 }
 
-/* The bytes of a block of the coding vector, whatever the other blocks are. */
+/* Writes the bytes of a block of the coding vector. They do not depend on the other blocks. */
 GFK_HOST_DEVICE void gfk_rlnc_philox(const gfk_rlnc_rule *rule, uint64_t generation,
                                      uint32_t packet, uint32_t block, uint32_t words[4]) {
     if (packet < rule->units) {
@@ -146,14 +146,14 @@ GFK_HOST_DEVICE void gfk_rlnc_rfc8681(const gfk_rlnc_rule *rule, uint32_t packet
 
 typedef struct gfk_rlnc_vectors_job {
     gfk_rlnc_rule rule;
-    const gfk_rlnc_header *headers; /* NULL: the range */
+    const gfk_rlnc_header *headers; /* NULL: the vectors are those of the range */
     gfk_rlnc_range range;
-    size_t count; /* of all vectors, at least 1 */
+    size_t count; /* number of all vectors, at least 1 */
     uint8_t *vectors;
     size_t pitch; /* bytes from vector to vector */
 } gfk_rlnc_vectors_job;
 
-/* The numbers of the packet whose vector has the index i. */
+/* Sets the numbers of the packet whose vector has the index i. */
 GFK_HOST_DEVICE gfk_rlnc_header gfk_rlnc_packet_at(const gfk_rlnc_vectors_job *job, size_t i) {
     if (job->headers != NULL)
         return job->headers[i];
@@ -165,7 +165,7 @@ GFK_HOST_DEVICE gfk_rlnc_header gfk_rlnc_packet_at(const gfk_rlnc_vectors_job *j
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* kernels/rlnc. Asynchronous. */
+/* kernels/rlnc has this function. It is asynchronous. */
 gfk_status gfk_rlnc_vectors_run(const gfk_rlnc_vectors_job *job, gfk_stream_t stream);
 #ifdef __cplusplus
 }

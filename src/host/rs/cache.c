@@ -11,7 +11,7 @@ enum { MOST = 64, FEW = 64 /* numbers of a key that needs no allocation */ };
 
 /* The key of an updater is UPDATER and its index. The key of a decoder is the number of lost
  * regions, the lost regions and the wanted regions, both in ascending order. */
-#define UPDATER SIZE_MAX /* more than the lost regions of any decoder */
+#define UPDATER SIZE_MAX /* a number above the number of lost regions of any decoder */
 
 typedef struct entry_key {
     const size_t *numbers;
@@ -19,9 +19,9 @@ typedef struct entry_key {
 } entry_key;
 
 typedef struct entry {
-    gfk_lru_node node;        /* its users are calls */
-    int device;               /* of the code */
-    gfk_rs_decoder_t decoder; /* one of the two */
+    gfk_lru_node node;        /* the users of the node are calls */
+    int device;               /* the device of the code */
+    gfk_rs_decoder_t decoder; /* an entry has a decoder or an updater */
     gfk_rs_updater_t updater;
     size_t count, numbers[]; /* the key */
 } entry;
@@ -55,7 +55,7 @@ void gfk_rs_cache_clear(gfk_rs_t code) {
     gfk_lru_clear(&code->cache);
 }
 
-static gfk_status make(gfk_rs_t code, const entry_key *key, entry **out) {
+static gfk_status make_entry(gfk_rs_t code, const entry_key *key, entry **out) {
     const size_t *numbers = key->numbers, lost = numbers[0];
     entry *e = calloc(1, sizeof *e + key->count * sizeof *numbers);
     if (e == NULL)
@@ -74,13 +74,13 @@ static gfk_status make(gfk_rs_t code, const entry_key *key, entry **out) {
     return status;
 }
 
-/* Finds the entry of a key or makes it, with one more user. */
+/* Finds the entry of a key or makes it. The entry gets one more user. */
 static gfk_status enter(gfk_rs_t code, const entry_key *key, entry **out) {
     entry *made;
     *out = (entry *)gfk_lru_find(&code->cache, key);
     if (*out != NULL)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(make(code, key, &made));
+    RETURN_IF_ERROR(make_entry(code, key, &made));
     *out = (entry *)gfk_lru_add(&code->cache, &made->node, key);
     if (*out != made)
         destroy_entry(made); /* it has not run: there is no need to wait for the device */

@@ -41,7 +41,7 @@ static gfk_status fill_matrix(gfk_rs_t code, const gfk_rs_desc *desc) {
 /* Is the matrix MDS, and does the descriptor allow the answer? */
 static gfk_status check_mds(gfk_rs_t code, const gfk_rs_desc *desc) {
     gfk_rs_info *info = &code->info;
-    info->mds = GFK_RS_MDS_YES; /* by construction, except for these two */
+    info->mds = GFK_RS_MDS_YES; /* all matrices are MDS by construction, except for these two */
     if (desc->matrix != GFK_RS_CUSTOM && desc->matrix != GFK_RS_GEN_RS)
         return GFK_STATUS_SUCCESS;
     const gfk_status status =
@@ -122,8 +122,9 @@ gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_
     const int device = code->info.device;
     if (desc != NULL && desc->device != GFK_CURRENT_DEVICE && desc->device != device)
         return GFK_STATUS_INVALID_ARGUMENT;
-    /* The code's other products are where the code is. For a code on the CPU create refuses what
-     * names a device; what names the CPU would run there for any device. */
+    /* The code's other products work at the code's place. For a code on the CPU, create refuses a
+     * descriptor that names a device. A descriptor that names the CPU would run there for any
+     * device. */
     const gfk_compiled_kernel_info *kernel;
     const gfk_engine_info *named = gfk_engine_named(out->engine, &kernel);
     if (device != GFK_CPU && gfk_engine_family_on_cpu(named ? named->family : out->family))
@@ -176,8 +177,8 @@ gfk_status gfk_rs_encode(gfk_rs_t code, const gfk_regions *data, const gfk_regio
 
 /* ---- verification: the encoder compares instead of writing ---------------------------------- */
 
-/* On a device one launch must take all data, because there is no place to keep sums; every engine
- * takes so many addresses, or equally spaced regions, in a launch. */
+/* On a device one launch must take all data, because there is no memory for sums. Every engine
+ * takes this number of addresses, or equally spaced regions, in one launch. */
 enum { ONE_LAUNCH = 1024, ONE_LAUNCH_SPACED = 2048 };
 
 gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From lost regions to the matrix that rebuilds them. With e lost data regions only an e x e system
- * is solved, of e parity regions that are left: the other data regions are known. */
+ * is solved, with e parity regions that are not lost: the other data regions are known. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@
 
 enum { THERE = 0, LOST = 1, WANTED = 2, READ = 3 };
 
-/* Writes the state of each region: THERE, LOST, or WANTED (and lost). fill makes some READ. */
+/* Writes the state of each region: THERE, LOST, or WANTED (which implies lost). fill_rebuild
+ * changes some to READ. */
 static gfk_status mark_lists(size_t n, size_t m, const size_t *lost, size_t lost_count,
                              const size_t *wanted, size_t wanted_count, unsigned char *state) {
     if ((lost == NULL && lost_count != 0) || (wanted == NULL && wanted_count != 0) ||
@@ -31,11 +32,12 @@ static gfk_status mark_lists(size_t n, size_t m, const size_t *lost, size_t lost
 /* The system of the lost data: the unknowns are lost regions, the rows parity regions. */
 typedef struct solver {
     gfk_exchange exchange;
-    size_t e;       /* lost data regions */
-    size_t *parity; /* of each row */
+    size_t e;       /* number of lost data regions */
+    size_t *parity; /* the parity region of each row */
 } solver;
 
-/* lost: the e lost data regions. False: the parity that is left does not determine them. */
+/* Solves the system. lost: the e lost data regions. Returns false if the parity regions that are
+ * there do not determine the lost data. */
 static bool solve(solver *s, gfk_rs_t code, const unsigned char *state, const size_t *lost) {
     const size_t k = code->info.k;
     for (size_t j = 0; j < code->info.m && s->exchange.taken < s->e; j++) {
@@ -50,8 +52,8 @@ static bool solve(solver *s, gfk_rs_t code, const unsigned char *state, const si
 }
 
 /* Writes the wanted region as a sum of the sources: first the data that is there, then the parity
- * that the solver took. A wanted data region is one lost region, a wanted parity region is a sum
- * that contains lost regions; the solver's rows express both by parity. */
+ * that the solver took. A wanted data region is one lost region. A wanted parity region is a sum
+ * that contains lost regions. The solver's rows express both by parity. */
 static void wanted_row(const solver *s, gfk_rs_t code, const size_t *sources, const size_t *lost,
                        size_t index, uint32_t *row) {
     const gfk_exchange *const solved = &s->exchange;
@@ -68,15 +70,16 @@ static void wanted_row(const solver *s, gfk_rs_t code, const size_t *sources, co
     if (index >= k)
         for (size_t i = 0; i < there; i++)
             row[i] = code->matrix[(index - k) * k + sources[i]];
-    for (size_t r = 0; r < e; r++) { /* subtract what the parity has of the data that is there */
+    for (size_t r = 0; r < e; r++) { /* subtract the share of the known data in the parity */
         gfk_factor_set(solved->f, &x, of_parity[r]);
         gfk_factor_add(solved->f, &x, row, code->matrix + s->parity[r] * k, sources, there);
     }
 }
 
-/* Fills r->matrix by the closed form, or by matrix inversion where the work is worth it. r->sources is
- * the data that is there, then the first e parity regions that are there. False: neither is possible
- * or faster than row by row, these parity regions do not determine the lost data, or memory is short. */
+/* Fills r->matrix in closed form, or by matrix inversion if the matrix is large. r->sources lists
+ * the data regions that are there, then the first e parity regions that are there. Returns false if
+ * row by row is faster, if neither way is possible, if these parity regions do not determine the
+ * lost data, or if memory is short. */
 static bool fill_fast(gfk_rs_t code, const size_t *lost, size_t e, gfk_rs_rebuild *r) {
     if (code->points.points != NULL)
         return (code->info.field.w != 32 || e * r->rows >= GFK_RS_FEW_W32) &&
@@ -117,10 +120,11 @@ static gfk_status fill_by_rows(gfk_rs_t code, unsigned char *state, const size_t
 }
 
 /* Fills the lists and the matrix of a rebuild. */
-static gfk_status fill(gfk_rs_t code, unsigned char *state, size_t lost_count, gfk_rs_rebuild *r) {
+static gfk_status fill_rebuild(gfk_rs_t code, unsigned char *state, size_t lost_count,
+                               gfk_rs_rebuild *r) {
     const size_t k = code->info.k, m = code->info.m;
     size_t there = 0, e = 0, unread = 0;
-    size_t *lost = malloc((lost_count + 1) * sizeof *lost); /* data */
+    size_t *lost = malloc((lost_count + 1) * sizeof *lost); /* the lost data regions */
     if (lost == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     for (size_t i = 0; i < k; i++)
@@ -171,7 +175,7 @@ gfk_status gfk_rs_rebuild_create(gfk_rs_rebuild *rebuild, gfk_rs_t code, const s
     if (status == GFK_STATUS_SUCCESS) {
         for (size_t i = 0; i < wanted_count; i++)
             rebuild->outputs[i] = wanted[i];
-        status = fill(code, state, lost_count, rebuild);
+        status = fill_rebuild(code, state, lost_count, rebuild);
     }
     free(state);
     if (status != GFK_STATUS_SUCCESS)

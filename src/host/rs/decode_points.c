@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrix that rebuilds lost regions, in closed form, for codes whose matrix is a Cauchy matrix
- * with scaled rows and columns. Regions a and b have the sum [a, b] = p_a + p_b of their points, or 1
- * if one of the points is at infinity. Parity j has of data i
- *     s_i / ([i, j] s_j).
- * Choose as many parity regions T as data regions L are lost. The regions outside of T, as sums of
- * those outside of L, have the same form with other scales: s_a becomes
- *     s_a * (the product of [a, l] over l in L) / (the product of [a, t] over t in T)
- * without the factor [a, a]. (The code is a generalized Reed-Solomon code. Its check equation with
- * the polynomial whose roots are the points of the other regions that are not read says so.) */
+ * with scaled rows and columns. Regions a and b have the sum [a, b] = p_a + p_b of their points, or
+ * 1 if one of the points is at infinity. The element of parity j and data i is s_i / ([i, j] s_j).
+ *
+ * If the data regions L are lost, choose a set T of as many parity regions. The regions outside of
+ * T, as sums of the regions outside of L, have the same form with other scales: s_a becomes s_a *
+ * (the product of [a, l] over l in L) / (the product of [a, t] over t in T) without the factor [a,
+ * a].
+ *
+ * The reason: the code is a generalized Reed-Solomon code. The form follows from the code's check
+ * equation with the polynomial whose roots are the points of the other regions that are not
+ * read. */
 #include <stdlib.h>
 
 #include "code.h"
 
-enum { COLUMNS = 16 /* that have their tables together, w = 32 */ };
+enum { COLUMNS = 16 /* w = 32: columns whose tables exist at the same time */ };
 
-/* Sets the points that follow from the matrix's definition. False: the points are not known. */
+/* Sets the points that follow from the matrix's definition. Returns false if the points are not
+ * known. */
 static bool find_points(gfk_rs_t code) {
     const gfk_rs_info *info = &code->info;
     const size_t k = info->k, m = info->m;
@@ -66,7 +70,7 @@ static void find_scales(gfk_rs_t code) {
 gfk_status gfk_rs_points_create(gfk_rs_t code) {
     gfk_rs_points *p = &code->points;
     const size_t n = code->info.k + code->info.m;
-    size_t inverses = 1; /* w = 32: points, and so sums, are below this power of two */
+    size_t inverses = 1; /* w = 32: points, and therefore sums, are below this power of two */
     while (code->info.field.w == 32 && inverses < n)
         inverses *= 2;
     p->points = malloc((2 * n + inverses) * sizeof *p->points);
@@ -91,7 +95,8 @@ void gfk_rs_points_destroy(gfk_rs_points *points) {
 
 /* ---- by logarithms: w = 8 and 16 ------------------------------------------------------------- */
 
-/* The logarithm of the new scale of region a. That of 0, which is [a, a], is 0. */
+/* Returns the logarithm of the new scale of region a. The factor [a, a] is 0 and has the logarithm
+ * 0 here. */
 static uint32_t log_scale(gfk_rs_t code, size_t a, const size_t *lost, const size_t *parity,
                           size_t e) {
     const gfk_arithmetic *f = &code->arithmetic;
@@ -125,7 +130,7 @@ static void fill_by_logs(gfk_rs_t code, const size_t *lost, size_t e, const gfk_
 
 /* ---- by tables of products: w = 32 ----------------------------------------------------------- */
 
-/* The new scale of region a, as a fraction. */
+/* Computes the new scale of region a as a fraction. */
 static void scale_of(gfk_rs_t code, size_t a, const size_t *lost, const size_t *parity, size_t e,
                      uint32_t *numerator, uint32_t *denominator) {
     const gfk_arithmetic *f = &code->arithmetic;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The matrix that rebuilds many lost regions, by matrix inversion and products where the code is.
- * With e lost data regions, S the rows of the first e parity regions that are there in the columns
- * of the lost data, and B these rows in the columns of the other data: a wanted region is
- * D S^-1 (parity + B data) + C data, where D and C are the wanted region as a sum of lost data and of
- * data that is there. */
+/* The matrix that rebuilds many lost regions, by matrix inversion and products at the code's place.
+ * There are e lost data regions. S: the rows of the first e parity regions that are there, in the
+ * columns of the lost data. B: the same rows in the columns of the other data. A wanted region is D
+ * S^-1 (parity + B data) + C data, where D and C express the wanted region as a sum of lost data
+ * and of data that is there. */
 #include <stdlib.h>
 
 #include <gfk/matrix.h>
@@ -14,15 +14,16 @@
 #include "host/device/device.h"
 #include "host/product/matmul.h"
 
-/* Matrices in one piece of memory; P is D S^-1. */
+/* The matrices, in one piece of memory. P is D S^-1. */
 enum { S, D, B, C, P, MATRICES };
 
 typedef struct wide {
     gfk_rs_t code;
     gfk_matmul_desc desc;
-    size_t symbol, rows[MATRICES], cols[MATRICES], at[MATRICES]; /* at: bytes */
+    size_t symbol, rows[MATRICES], cols[MATRICES], at[MATRICES]; /* at: offset in bytes */
     size_t record_at, workspace_at, workspace, bytes;
-    uint8_t *host, *memory; /* a copy for the host; the same memory for a code on the CPU */
+    /* a copy for the host; for a code on the CPU both are the same memory */
+    uint8_t *host, *memory;
     gfk_stream_t stream;
     void *event;
 } wide;
@@ -48,8 +49,8 @@ static gfk_matrix matrix_of(const wide *x, int matrix) {
     return dense;
 }
 
-/* The place of everything in memory. */
-static gfk_status lay_out(wide *x) {
+/* Computes the offset of every matrix in the memory. */
+static gfk_status lay_out_matrices(wide *x) {
     const gfk_field *field = &x->code->info.field;
     size_t at = 0, workspace[3] = {0};
     for (int i = 0; i < MATRICES; i++) {
@@ -69,7 +70,7 @@ static gfk_status lay_out(wide *x) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* sources: the data that is there, then e parity regions. */
+/* sources: the data regions that are there, then e parity regions. */
 static void fill_matrices(wide *x, const size_t *lost, const size_t *wanted,
                           const size_t *sources) {
     const uint32_t *matrix = x->code->matrix;
@@ -90,7 +91,7 @@ static void fill_matrices(wide *x, const size_t *lost, const size_t *wanted,
     }
 }
 
-static gfk_status compute(const wide *x) {
+static gfk_status compute_matrices(const wide *x) {
     const gfk_field *field = &x->code->info.field;
     const gfk_matrix s = matrix_of(x, S), d = matrix_of(x, D), p = matrix_of(x, P);
     const gfk_regions s_rows = rows_of(x, S), p_rows = rows_of(x, P), b_rows = rows_of(x, B),
@@ -120,7 +121,7 @@ static gfk_status compute_on_device(wide *x) {
         if (status == GFK_STATUS_SUCCESS)
             status = gfk_device_upload(memory, x->host, x->at[P]);
         if (status == GFK_STATUS_SUCCESS)
-            status = compute(x);
+            status = compute_matrices(x);
         if (status == GFK_STATUS_SUCCESS)
             status = gfk_device_fetch(x->host + x->at[C], results, x->memory + x->at[C], results,
                                       results, 1, x->stream);
@@ -141,13 +142,13 @@ gfk_status gfk_rs_rebuild_wide(gfk_rs_t code, int place, const size_t *lost, siz
               .rows = {e, r->rows, e, r->rows, r->rows},
               .cols = {e, e, there, there, e}};
     x.desc.device = place;
-    RETURN_IF_ERROR(lay_out(&x));
+    RETURN_IF_ERROR(lay_out_matrices(&x));
     x.host = aligned_alloc(256, gfk_round_up(place == GFK_CPU ? x.bytes : x.record_at, 256));
     if (x.host == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     fill_matrices(&x, lost, r->outputs, r->sources);
     x.memory = x.host;
-    const gfk_status status = place == GFK_CPU ? compute(&x) : compute_on_device(&x);
+    const gfk_status status = place == GFK_CPU ? compute_matrices(&x) : compute_on_device(&x);
     for (size_t j = 0; j < r->rows && status == GFK_STATUS_SUCCESS; j++)
         for (size_t i = 0; i < k; i++)
             r->matrix[j * k + i] = i < there ? get(&x, C, j, i) : get(&x, P, j, i - there);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decoders: the product that makes the wanted regions of the sources. A run gathers addresses on
- * the stack, those of at most INS inputs and OUTS outputs. So a large code has several products,
- * one for each pair of groups; the first product of a row of pairs sets the outputs, the others add
- * to them. */
+/* Decoders: a product computes the wanted regions from the sources. A run gathers addresses on the
+ * stack, for at most INS inputs and OUTS outputs. So a large code has several products, one for
+ * each pair of groups; the first product of a row of pairs sets the outputs, and the others add to
+ * the outputs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +14,11 @@ enum { INS = 512, OUTS = 256 };
 
 struct gfk_rs_decoder {
     size_t k, symbol;
-    int device; /* or GFK_CPU */
+    int device; /* GFK_CPU or a device's number */
     gfk_rs_rebuild rebuild;
     size_t row_groups, col_groups;
-    gfk_product_t *products; /* row_groups * col_groups; NULL: nothing to rebuild */
+    /* row_groups * col_groups products; NULL: there is nothing to rebuild */
+    gfk_product_t *products;
 };
 
 static size_t group_size(size_t count, size_t group, size_t most) {
@@ -138,7 +139,7 @@ bool gfk_rs_unread_overlap(const gfk_rs_regions *all, const gfk_rs_rebuild *rebu
     return false;
 }
 
-/* One pair of groups: its checks, its product, or both. */
+/* Handles one pair of groups: its checks, its product, or both. */
 static gfk_status run_pair(gfk_rs_decoder_t d, const gfk_rs_regions *all, size_t r, size_t c,
                            bool check, bool compute, gfk_stream_t stream) {
     void *in_pointers[INS], *out_pointers[OUTS];
@@ -155,7 +156,7 @@ static gfk_status run_pair(gfk_rs_decoder_t d, const gfk_rs_regions *all, size_t
         if (c == 0 && gfk_rs_unread_overlap(all, &d->rebuild, &out, outs))
             return GFK_STATUS_OVERLAP;
     }
-    /* Compare the outputs with those of the groups before. */
+    /* Compares the outputs of this group with those of the groups before. */
     for (size_t other = 0; check && other < r && c == 0; other++) {
         const size_t others = group_size(d->rebuild.rows, other, OUTS);
         gfk_rs_addresses(all, outputs + other * OUTS, others, in_pointers);
@@ -182,9 +183,9 @@ gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t d, const gfk_regions *data,
         return GFK_STATUS_SUCCESS;
     const gfk_rs_regions all = {d->k, data, parity, bytes};
     const bool several = d->row_groups * d->col_groups > 1;
-    for (int pass = several ? 0 : 1; pass < 2; pass++)
+    for (int runs = several ? 0 : 1; runs < 2; runs++)
         for (size_t r = 0; r < d->row_groups; r++)
             for (size_t c = 0; c < d->col_groups; c++)
-                RETURN_IF_ERROR(run_pair(d, &all, r, c, pass == 0 || !several, pass == 1, stream));
+                RETURN_IF_ERROR(run_pair(d, &all, r, c, runs == 0 || !several, runs == 1, stream));
     return GFK_STATUS_SUCCESS;
 }

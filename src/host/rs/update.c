@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes of one data region: parity += column * (before + after), as one product with two inputs
- * and twice the same column. */
+/* Changes of one data region: parity += column * (before + after). This is one product with two
+ * inputs, which have the same column. */
 #include <stdlib.h>
 
 #include "code.h"
 
 struct gfk_rs_updater {
-    gfk_product_t both; /* m x 2: before and after */
-    gfk_product_t one;  /* m x 1: their sum */
+    gfk_product_t both; /* m x 2: inputs before and after */
+    gfk_product_t one;  /* m x 1: input is their sum */
 };
 
 void gfk_rs_updater_destroy(gfk_rs_updater_t updater) {
@@ -18,9 +18,9 @@ void gfk_rs_updater_destroy(gfk_rs_updater_t updater) {
     free(updater);
 }
 
-/* Makes the product of `cols` inputs with `cols` times the column. AUTO on a device means clmad
- * or the first engine that adds inputs with equal columns: the preferences of these shapes do not
- * know of that. */
+/* Makes the product of `cols` inputs, each with the same column. On a device AUTO means clmad or
+ * the first engine that adds inputs with equal columns, because the preferences of these shapes do
+ * not consider equal columns. */
 static gfk_status create_product(gfk_product_t *product, gfk_rs_t code, size_t index, size_t cols,
                                  const gfk_product_desc *desc) {
     const size_t k = code->info.k, m = code->info.m;

@@ -58,10 +58,10 @@ struct Epilogue {
     uint32_t *mismatch_map;
     unsigned shift;
     bool accumulate;
-    const uint32_t *unwanted_word; /* NULL: the run is wanted */
+    const uint32_t *skip_if; /* NULL: the run is wanted */
 
     /* Need the run not be done? */
-    __device__ bool unwanted() const { return unwanted_word != nullptr && *unwanted_word != 0; }
+    __device__ bool skips() const { return skip_if != nullptr && *skip_if != 0; }
     /* Are outputs read, to be added to or compared with? */
     __device__ bool reads() const { return accumulate || mismatch_map != nullptr; }
     /* Fetches an output that will be read, while its products are computed. */
@@ -89,7 +89,7 @@ inline bool reads_outputs(const gfk_product_call *call) {
 }
 
 inline Epilogue epilogue_of(const gfk_product_call *call) {
-    return {call->mismatch_map, call->shift, call->accumulate, call->unwanted};
+    return {call->mismatch_map, call->shift, call->accumulate, call->skip_if};
 }
 
 /* The part of a kernel's parameters that says where to walk. Regions are addressed by where their

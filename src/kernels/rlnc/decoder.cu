@@ -378,7 +378,7 @@ gfk_status decode_group(gfk_rlnc_decoder_t d, size_t first, size_t count,
         product.stream = stream;
         return gfk_matmul_run_batch(&product, count, nullptr, 1);
     };
-    products[0].wanted = wanted;
+    products[0].output_mask = wanted;
     RETURN_IF_ERROR(run(products[0], payloads, to));
     if (spare == 0)
         return GFK_STATUS_SUCCESS;

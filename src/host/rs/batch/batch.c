@@ -11,28 +11,28 @@
 #include "host/rs/code.h"
 
 struct gfk_rs_batch {
-    int device; /* or GFK_CPU */
-    /* Patterns are there while the batch is made; all else stays only on the CPU. */
+    int device; /* GFK_CPU or a device's number */
+    /* The patterns exist while the batch is made. Afterwards only the CPU keeps the plan. */
     gfk_batch_plan plan;
     size_t address_count, address_room;
-    /* On a device. */
-    void *memory; /* the image; NULL: there is nothing to do */
+    /* The members of a batch on a device. */
+    void *memory; /* the image; NULL: the batch has nothing to do */
     gfk_batch_job job;
     gfk_status (*launch)(const gfk_batch_job *job, gfk_stream_t stream);
-    /* On the CPU. */
-    gfk_product_t *products; /* one for each pattern */
+    /* The members of a batch on the CPU. */
+    gfk_product_t *products; /* one product for each pattern */
     size_t product_count;
 };
 
 /* ---- the different losses, each inverted once ----------------------------------------------- */
 
 typedef struct loss {
-    size_t begin, count; /* of its lost regions in pattern_table.lost, ascending */
-    gfk_status status;   /* of its decode matrix */
-    bool used;           /* by a stripe of the batch */
+    size_t begin, count; /* range of the pattern's lost regions in pattern_table.lost, ascending */
+    gfk_status status;   /* the status of the pattern's decode matrix */
+    bool used;           /* a stripe of the batch has the pattern */
 } loss;
 
-/* Starts as zeros but for the code. */
+/* The table of patterns. It starts as zeros except for the code. */
 typedef struct pattern_table {
     gfk_rs_t code;
     loss *list;
@@ -43,7 +43,7 @@ typedef struct pattern_table {
     gfk_rs_rebuild *rebuilds;
 } pattern_table;
 
-/* The slot of a loss in the table, or the free slot where it belongs. */
+/* Returns the slot of a loss in the table, or the free slot where the loss belongs. */
 static size_t *slot_of(const pattern_table *p, const size_t *lost, size_t count) {
     const uint64_t hash = gfk_hash(GFK_HASH_BEGIN, lost, count * sizeof *lost);
     size_t i = (size_t)(hash ^ hash >> 32) & (p->slot_count - 1);
@@ -86,7 +86,7 @@ static gfk_status reserve(pattern_table *p) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* Is there a list, and is it not too long? Statuses as gfk_rs_rebuild_create. */
+/* Is there a list, and is it short enough? Returns the statuses of gfk_rs_rebuild_create. */
 static gfk_status check_length(gfk_rs_t code, const gfk_rs_stripe *stripe) {
     gfk_rs_rebuild none;
     if (stripe->lost == NULL && stripe->lost_count != 0)
@@ -96,7 +96,8 @@ static gfk_status check_length(gfk_rs_t code, const gfk_rs_stripe *stripe) {
                : gfk_rs_rebuild_create(&none, code, stripe->lost, stripe->lost_count, NULL, 0);
 }
 
-/* The index of the pattern for this loss; lost NULL: of encoding, which rebuilds all parity. */
+/* Sets the index of the pattern for this loss. lost NULL: the pattern of encoding, which rebuilds
+ * all parity. */
 static gfk_status find_pattern(pattern_table *p, const gfk_rs_stripe *stripe, size_t *index) {
     RETURN_IF_ERROR(reserve(p));
     const size_t rows = stripe->lost ? stripe->lost_count : p->code->info.m;
@@ -120,8 +121,8 @@ static void invert(size_t i, void *context) {
                                               p->list[i].count, NULL, 0);
 }
 
-/* Writes the pattern of each stripe with a list that is not too long, and makes the patterns' decode
- * matrices. Returns the number of stripes up to where memory ran out. */
+/* Writes the pattern of each stripe whose list is short enough, and makes the patterns' decode
+ * matrices. Returns the number of stripes before the one at which memory ran out. */
 static size_t make_patterns(gfk_batch_plan *plan, pattern_table *p, const gfk_rs_stripe *stripes,
                             size_t count) {
     size_t i = 0, elements = 0;
@@ -165,8 +166,8 @@ static bool reserve_addresses(gfk_rs_batch_t batch, size_t count) {
     return true;
 }
 
-/* Adds a stripe with the pattern `index` to the plan, unless something is wrong with it or there is
- * nothing to do. */
+/* Adds a stripe with the pattern `index` to the plan, unless the stripe has an error or nothing to
+ * do. */
 static gfk_status add_stripe(gfk_rs_batch_t batch, pattern_table *patterns, size_t index,
                              const gfk_rs_stripe *stripe) {
     gfk_batch_plan *plan = &batch->plan;
@@ -260,7 +261,7 @@ static gfk_status make_on_host(gfk_rs_batch_t batch, const pattern_table *patter
     return GFK_STATUS_SUCCESS;
 }
 
-/* Create has checked what gfk_product_run would check, and the engines of the CPU cannot fail. */
+/* Create has made the checks of gfk_product_run, and the engines of the CPU cannot fail. */
 static void run_stripe(size_t i, void *context) {
     gfk_rs_batch_t batch = context;
     const gfk_batch_stripe *stripe = &batch->plan.stripes[i];
@@ -275,9 +276,9 @@ static void run_stripe(size_t i, void *context) {
 
 /* ---- the interface -------------------------------------------------------------------------- */
 
-/* Makes the plan, and of it what runs. */
-static gfk_status make(gfk_rs_batch_t batch, pattern_table *patterns, const gfk_rs_stripe *stripes,
-                       size_t count, gfk_status *statuses) {
+/* Makes the plan, and from the plan the image or the products. */
+static gfk_status make_batch(gfk_rs_batch_t batch, pattern_table *patterns,
+                             const gfk_rs_stripe *stripes, size_t count, gfk_status *statuses) {
     gfk_batch_plan *plan = &batch->plan;
     size_t ready = 0;
     plan->stripes = calloc(count ? count : 1, sizeof *plan->stripes);
@@ -301,7 +302,7 @@ static gfk_status make(gfk_rs_batch_t batch, pattern_table *patterns, const gfk_
     return batch->device >= 0 ? make_on_device(batch) : make_on_host(batch, patterns);
 }
 
-/* Of a batch on a device nothing but the image is kept. */
+/* A batch on a device keeps only its image. */
 static void clear_plan(gfk_batch_plan *plan) {
     free(plan->stripes);
     free(plan->addresses);
@@ -319,7 +320,7 @@ gfk_status gfk_rs_batch_create(gfk_rs_batch_t *batch, gfk_rs_t code, const gfk_r
     made->device = code->info.device;
     made->plan = (gfk_batch_plan){.field = code->info.field, .k = code->info.k};
     pattern_table patterns = {.code = code};
-    const gfk_status status = make(made, &patterns, stripes, count, statuses);
+    const gfk_status status = make_batch(made, &patterns, stripes, count, statuses);
     made->plan.patterns = NULL;
     clear_patterns(&patterns);
     if (made->device >= 0)

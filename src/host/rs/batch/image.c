@@ -12,7 +12,8 @@ enum { MOST_TASKS = 0x7fffffff, ALIGNMENT = 256 };
 
 /* ---- all patterns --------------------------------------------------------------------------- */
 
-enum { PATTERNS = 16 /* of a thread's step: a pattern may take less than a microsecond */ };
+/* patterns that a thread takes at a time; one pattern may take less than a microsecond */
+enum { PATTERNS = 16 };
 
 typedef struct pattern_loop {
     const gfk_batch_plan *plan;
@@ -38,17 +39,17 @@ void gfk_batch_for_patterns(const gfk_batch_plan *plan, gfk_step_fn *body, void 
 
 /* ---- the image ------------------------------------------------------------------------------ */
 
-/* Where the parts of an image are. */
+/* The offsets of the parts of an image. */
 typedef struct layout {
     size_t record_bytes, matrices, index, bytes;
     size_t index_words; /* 0: all stripes have the same number of tasks */
     uint32_t tasks, reciprocal, shift;
 } layout;
 
-/* How a stripe is cut into vectors: see extent.cuh. What is not aligned is loaded by words that
- * may reach three bytes beyond either end of a vector, so the outermost vectors do not count as
- * whole. */
-static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe) {
+/* Describes a stripe as vectors; extent.cuh says what a vector is. A vector that is not aligned is
+ * loaded by words, which may reach three bytes beyond either end of the vector, so the outermost
+ * vectors do not count as whole. */
+static gfk_batch_record cut_stripe(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe) {
     const gfk_rs_rebuild *pattern = &plan->patterns[stripe->pattern];
     void *const *address = plan->addresses + stripe->addresses;
     const unsigned first = (unsigned)((uintptr_t)address[0] % 16);
@@ -70,7 +71,7 @@ static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *
 
 bool gfk_batch_is_whole(const gfk_batch_plan *plan) {
     for (size_t i = 0; i < plan->stripe_count; i++) {
-        const gfk_batch_record record = cut(plan, &plan->stripes[i]);
+        const gfk_batch_record record = cut_stripe(plan, &plan->stripes[i]);
         if (record.whole_begin != 0 || record.whole_end != record.vectors)
             return false;
     }
@@ -91,12 +92,13 @@ static void divide_by(uint32_t each, layout *l) {
     l->reciprocal = (uint32_t)(((UINT64_C(1) << l->shift) + each - 1) / each);
 }
 
-static gfk_status measure(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel, layout *l) {
+static gfk_status measure_image(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
+                                layout *l) {
     uint64_t tasks = 0;
     uint32_t each = 0;
     bool uniform = true;
     for (size_t i = 0; i < plan->stripe_count; i++) {
-        const gfk_batch_record record = cut(plan, &plan->stripes[i]);
+        const gfk_batch_record record = cut_stripe(plan, &plan->stripes[i]);
         const uint32_t mine = tasks_of(&record, kernel);
         uniform = uniform && (i == 0 || mine == each);
         each = mine;
@@ -124,7 +126,7 @@ static gfk_status measure(const gfk_batch_plan *plan, const gfk_batch_kernel *ke
     return GFK_STATUS_SUCCESS;
 }
 
-/* The record's `count` addresses; those of missing outputs are 0. */
+/* Writes the record's `count` addresses. The addresses of missing outputs are 0. */
 static void put_addresses(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe,
                           const gfk_batch_record *record, size_t count, uint64_t *to) {
     void *const *address = plan->addresses + stripe->addresses;
@@ -140,7 +142,7 @@ static void put_stripes(const gfk_batch_plan *plan, const gfk_batch_kernel *kern
     for (size_t i = 0; i < plan->stripe_count; i++) {
         const gfk_batch_stripe *stripe = &plan->stripes[i];
         gfk_batch_record *to = (gfk_batch_record *)(void *)(data + i * l->record_bytes);
-        gfk_batch_record record = cut(plan, stripe);
+        gfk_batch_record record = cut_stripe(plan, stripe);
         record.matrix = operands[stripe->pattern];
         record.first_task = task;
         task += tasks_of(&record, kernel);
@@ -161,7 +163,7 @@ typedef struct operands {
 static void build_operand(size_t i, void *context) {
     const operands *o = context;
     const gfk_rs_rebuild *pattern = &o->plan->patterns[i];
-    if (pattern->rows == 0) /* there is nothing to rebuild, or no way */
+    if (pattern->rows == 0) /* the pattern has nothing to rebuild, or cannot be rebuilt */
         return;
     o->kernel->build(o->matrices + o->at[i], pattern->rows, o->plan->k, pattern->matrix);
 }
@@ -169,7 +171,7 @@ static void build_operand(size_t i, void *context) {
 gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
                                  gfk_batch_image *image) {
     layout l;
-    RETURN_IF_ERROR(measure(plan, kernel, &l));
+    RETURN_IF_ERROR(measure_image(plan, kernel, &l));
     unsigned char *data = malloc(l.bytes);
     uint64_t *at = malloc(plan->pattern_count * sizeof *at);
     if (data == NULL || at == NULL) {

@@ -15,12 +15,13 @@ static bool is_point(uint32_t c, size_t n, const uint32_t *points, size_t infini
 }
 
 /* Maps each point x to 1 / (x + c), where c is no point. Then all points are finite, and the code
- * is still a generalized Reed-Solomon code. The sum of two points is divided by x + c of each, 1 for
- * the point at infinity, and the scales make up for that. */
+ * is still a generalized Reed-Solomon code. The map divides the sum of two points by x + c of both
+ * points, which is 1 for the point at infinity. The scales compensate for these factors. */
 static void move_infinity(gfk_rs_t code, uint32_t *points, uint32_t *scales) {
     const gfk_arithmetic *f = &code->arithmetic;
     const size_t k = code->info.k, n = k + code->info.m, infinity = code->points.infinity;
-    uint32_t c = (uint32_t)(n - 1); /* one of 0 to n - 1 is none of the n - 1 finite points */
+    /* one of the numbers 0 to n - 1 is not among the n - 1 finite points */
+    uint32_t c = (uint32_t)(n - 1);
     while (is_point(c, n, points, infinity))
         c--;
     for (size_t i = 0; i < n; i++) {
@@ -30,7 +31,7 @@ static void move_infinity(gfk_rs_t code, uint32_t *points, uint32_t *scales) {
     }
 }
 
-/* The product of x + q over the points q of parity except x. */
+/* Returns the product of x + q over the points q of parity except x. */
 static uint32_t distance(const gfk_arithmetic *f, uint32_t x, size_t m, const uint32_t *parity) {
     uint32_t product = 1;
     for (size_t j = 0; j < m; j++)

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A guess of the wrong regions for many positions. The same functions for host and kernels. */
+/* A guess of the wrong regions for many positions. The host and the kernels use the same
+ * functions. */
 #ifndef GFK_HOST_RS_LOCATE_GUESS_H
 #define GFK_HOST_RS_LOCATE_GUESS_H
 
 #include "position.h"
 
-/* Up to t regions E that may explain many positions. As any m columns of the checks are independent,
- * the syndromes of |E| rows, the pivots, determine the errors of E, and these determine what all other
- * syndromes are. All of this is one product, `map` times the pivots' syndromes. Its row x is
+/* Up to t regions E that may explain many positions. Any m columns of the checks are independent,
+ * so the syndromes of |E| rows, the pivots, determine the errors of E, and the errors determine all
+ * other syndromes. All of this is one product, `map` times the pivots' syndromes. Its row x is
  *
  *   x < m - count    what the syndrome rows[x] must be
  *   m - count <= x   the error of regions[x - (m - count)]; rows[x] is its pivot
  *
- * If the syndromes are what they must be, E explains them. No other set of at most t regions does. */
+ * If the other syndromes have these values, E explains them, and no other set of at most t regions
+ * does. */
 typedef struct gfk_locate_guess {
     uint32_t count;
-    uint32_t *regions;    /* t */
-    uint32_t *rows;       /* m */
-    uint32_t *map;        /* m * count */
-    uint32_t down, right; /* from a row of the map to the next one, and from a column */
+    uint32_t *regions;    /* t regions */
+    uint32_t *rows;       /* m rows */
+    uint32_t *map;        /* m * count elements */
+    uint32_t down, right; /* the distances of rows and of columns of the map, in elements */
 } gfk_locate_guess;
 
 enum { GFK_LOCATE_MOST_GUESSED = 32 };
@@ -31,7 +33,7 @@ GFK_HOST_DEVICE uint32_t *gfk_guess_element(const gfk_locate_guess *g, uint32_t 
     return g->map + (size_t)x * g->down + (size_t)p * g->right;
 }
 
-/* Row x of the map begins as the checks' coefficients of the guessed regions. */
+/* Row x of the map begins with the checks' coefficients of the guessed regions. */
 GFK_HOST_DEVICE void gfk_guess_fill_row(const gfk_locate_code *c, const gfk_locate_guess *g,
                                         uint32_t x) {
     g->rows[x] = x;
@@ -39,8 +41,8 @@ GFK_HOST_DEVICE void gfk_guess_fill_row(const gfk_locate_code *c, const gfk_loca
         *gfk_guess_element(g, x, p) = gfk_check_element(c, x, g->regions[p]);
 }
 
-/* Step p exchanges error p and a syndrome as argument and value. First: the pivot's row becomes row
- * m - count + p. One of the rows that are no pivot yet is regular. */
+/* Step p exchanges error p, an argument of the map, and a syndrome, a value of the map. First, the
+ * pivot's row becomes row m - count + p. One of the rows that are not pivots yet is regular. */
 GFK_HOST_DEVICE void gfk_guess_pivot(const gfk_locate_code *c, const gfk_locate_guess *g,
                                      uint32_t p) {
     const uint32_t to = c->m - g->count + p;
@@ -60,7 +62,8 @@ GFK_HOST_DEVICE void gfk_guess_pivot(const gfk_locate_code *c, const gfk_locate_
     }
 }
 
-/* Then in all rows x but the pivot's, in any order, and in the end in the pivot's row. */
+/* Then the exchange is made in all rows x except the pivot's, in any order, and in the pivot's row
+ * at the end. */
 GFK_HOST_DEVICE void gfk_guess_exchange(const gfk_locate_code *c, const gfk_locate_guess *g,
                                         uint32_t p, uint32_t x) {
     const uint32_t pivot = c->m - g->count + p;

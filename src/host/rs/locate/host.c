@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locating on the CPU: tile by tile, by the threads of a pool. The encoder gives the syndromes of a
- * tile. A guess of the damaged regions explains most of a tile in bulk; what the guess does not
- * explain is decoded position by position. */
+/* Locating on the CPU. The threads of a pool take tiles. The encoder computes the syndromes of a
+ * tile. A guess of the damaged regions explains most positions of a tile at once; the remaining
+ * positions are decoded one by one. */
 #include <string.h>
 
 #include "host.h"
@@ -10,17 +10,19 @@
 #include "rows.h"
 
 enum {
-    TILE_BYTES = 256 << 10, /* of a tile in all regions and rows together: half of an L2 cache */
-    ROWS_BYTES = 512 << 10, /* of the syndromes and of one more set of rows: half of a large one */
+    /* bytes of a tile in all regions and rows together: half of an L2 cache */
+    TILE_BYTES = 256 << 10,
+    /* bytes of the syndromes and of one more set of rows: half of a large L2 cache */
+    ROWS_BYTES = 512 << 10,
     LEAST_LENGTH =
-        8 << 10, /* of a tile in a region, if the rows fit: one block of the host engine */
+        8 << 10, /* bytes of a tile in a region, if the rows fit: one block of the host engine */
     MOST_LENGTH = 16 << 10,
-    MOST_GUESSES = 2, /* for a tile */
-    MOST_SKIPPED = 64 /* tiles without a guess after guesses that explained little */
+    MOST_GUESSES = 2, /* guesses for one tile */
+    MOST_SKIPPED = 64 /* tiles without a guess after guesses that explained few positions */
 };
 
-/* The length of a tile in a region of so many bytes. Rows are read again and again, the data is
- * not; so for many data regions the rows decide. */
+/* Returns the length of a tile in a region of `bytes` bytes. Rows are read several times, and the
+ * data is read once; so with many data regions the rows decide the length. */
 static size_t tile_length(const gfk_locate_code *c, size_t bytes) {
     const size_t all = TILE_BYTES / ((size_t)c->k + 3 * (size_t)c->m) / 256 * 256;
     const size_t rows = ROWS_BYTES / (2 * (size_t)c->m) / 256 * 256;
@@ -35,7 +37,7 @@ static void *take(uintptr_t *at, size_t bytes) {
     return p;
 }
 
-/* Divides the memory of a worker; returns where the memory ends. */
+/* Divides the memory of a worker. Returns the end of the memory. */
 static uintptr_t divide(const gfk_rs_locator *locator, size_t length, worker **made, uintptr_t at) {
     const gfk_locate_code *c = &locator->code;
     const size_t most = gfk_most_guessed(c), m = c->m;
@@ -60,7 +62,7 @@ static uintptr_t divide(const gfk_rs_locator *locator, size_t length, worker **m
     w.guess.rows = take(&at, m * sizeof(uint32_t));
     w.guess.map = take(&at, m * most * sizeof(uint32_t));
     w.map_memory = take(&at, gfk_product_with_matrix_bytes(locator->encoder, m, most));
-    if (((uintptr_t)*made & ~(uintptr_t)255) == 0) /* only the size is wanted */
+    if (((uintptr_t)*made & ~(uintptr_t)255) == 0) /* the caller only asks for the size */
         return at;
     memset(w.zeros, 0, length);
     memset(w.counts, 0, (c->k + m) * sizeof *w.counts);
@@ -87,7 +89,7 @@ size_t gfk_locate_host_workspace(const gfk_rs_locator *locator, size_t bytes) {
 
 /* ---- a tile --------------------------------------------------------------------------------- */
 
-/* Computes the syndromes and w->wrong. False: nothing is wrong. */
+/* Computes the syndromes and w->wrong. Returns false if no position is wrong. */
 static bool find_syndromes(const tile *t) {
     const gfk_locate_code *c = &t->share->locator->code;
     worker *w = t->w;
@@ -117,14 +119,16 @@ static bool make_guess(const tile *t) {
     size_t first = 0;
     while (gfk_symbol_get(w->wrong, first, c->field.w) == 0)
         first++;
-    load(c, t, w->syndromes, first, w->state.words);
+    load_words(c, t, w->syndromes, first, w->state.words);
     const uint32_t errors = gfk_locate_errors(c, w->state);
     w->guessed = errors != 0 && errors <= gfk_most_guessed(c);
     if (!w->guessed)
         return false;
     g->count = g->down = errors;
     g->right = 1;
-    w->guessed_data = 0; /* they follow the parity, each of which is in one check only */
+    /* the guess lists data regions after the parity regions; each parity region is in one check
+     * only */
+    w->guessed_data = 0;
     for (uint32_t e = 0; e < errors; e++) {
         const uint32_t region = *gfk_error_region(c, w->state, e);
         if (region < c->k)
@@ -143,7 +147,7 @@ static bool make_guess(const tile *t) {
         gfk_guess_exchange(c, g, p, pivot);
     }
     const size_t data = w->guessed_data;
-    for (size_t x = 0; x < c->m; x++) /* a parity's column is 0 but for its own error */
+    for (size_t x = 0; x < c->m; x++) /* the column of a parity region is 0 except in its own row */
         memmove(g->map + x * data, g->map + x * errors + errors - data, data * sizeof *g->map);
     if (data != 0)
         w->map =
@@ -151,7 +155,8 @@ static bool make_guess(const tile *t) {
     return true;
 }
 
-/* Computes w->values and w->rest. Returns the number of positions that the guess leaves. */
+/* Computes w->values and w->rest. Returns the number of positions that the guess does not
+ * explain. */
 static size_t try_guess(const tile *t) {
     const gfk_locate_code *c = &t->share->locator->code;
     worker *w = t->w;
@@ -168,13 +173,14 @@ static size_t try_guess(const tile *t) {
     for (size_t x = 0; x < checks; x++)
         merge_difference(w->rest, row_of(t, w->values, x), row_of(t, w->syndromes, g->rows[x]),
                          t->bytes);
-    for (size_t x = checks; x < c->m - w->guessed_data; x++) /* the errors of parity */
+    for (size_t x = checks; x < c->m - w->guessed_data; x++) /* the errors of parity regions */
         add(row_of(t, w->values, x), row_of(t, w->syndromes, g->rows[x]), t->bytes);
     return gfk_is_zero(w->rest, t->bytes) ? 0
                                           : count_symbols(w->rest, w->zeros, t->bytes, c->field.w);
 }
 
-/* Counts and repairs what the guess explains. What it leaves is in w->wrong then. */
+/* Counts and repairs the positions that the guess explains. Afterwards w->wrong has the other wrong
+ * positions. */
 static void accept_guess(const tile *t) {
     const gfk_locate_code *c = &t->share->locator->code;
     worker *w = t->w;
@@ -192,8 +198,8 @@ static void accept_guess(const tile *t) {
     w->rest = explained;
 }
 
-/* Explains what guesses explain: the last tile's, then new ones, each from a position that is left.
- * Returns how many positions are left. */
+/* Tries guesses: the last tile's guess first, then new ones, each from a position that is still
+ * wrong. Returns the number of positions that no guess explains. */
 static size_t guess_tile(const tile *t, size_t corrupt) {
     const gfk_locate_code *c = &t->share->locator->code;
     worker *w = t->w;
@@ -203,7 +209,7 @@ static size_t guess_tile(const tile *t, size_t corrupt) {
     }
     size_t left = corrupt;
     for (unsigned i = w->guessed ? 0 : 1; i <= MOST_GUESSES && left > FEW; i++) {
-        if (left < corrupt) /* a guess does not see the positions that another one explained */
+        if (left < corrupt) /* a guess does not know about positions that another guess explained */
             for (size_t j = 0; j < c->m; j++)
                 clear_symbols(row_of(t, w->syndromes, j), w->wrong, true, t->bytes, c->field.w);
         if (i != 0 && !make_guess(t))

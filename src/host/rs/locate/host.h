@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of the work on the CPU share: a thread's memory, and a tile. */
+/* The state that the files of the CPU's locating share: a thread's memory, and a tile. */
 #ifndef GFK_HOST_RS_LOCATE_HOST_H
 #define GFK_HOST_RS_LOCATE_HOST_H
 
@@ -11,43 +11,46 @@
 
 enum {
     LENGTH = 0x3f,
-    ZERO_ROOT = 0x40,      /* of a byte of w->rest: of a recurrence; is 0 a root? */
-    ROOTS_BYTES = 1 << 20, /* of all regions' rows that are searched for roots at a time */
-    FEW = 32               /* so many positions are decoded one by one, without a guess */
+    ZERO_ROOT = 0x40, /* a bit of a byte of w->rest: 0 is a root of the recurrence */
+    /* bytes of the rows of all regions that are searched for roots at a time */
+    ROOTS_BYTES = 1 << 20,
+    FEW = 32 /* up to this number, positions are decoded one by one, without a guess */
 };
 
-/* A thread's part of the workspace. Rows are as long as a tile. */
+/* A thread's part of the workspace. A row is as long as a tile. */
 typedef struct worker {
     unsigned char **in;       /* the data of the tile */
     unsigned char *syndromes; /* m rows */
-    unsigned char *values;    /* m rows: what the guess makes of the pivots' syndromes */
-    unsigned char *wrong;     /* a row: positions that are not explained yet are not 0 */
-    unsigned char *rest;      /* a row: what the guess leaves of them */
-    unsigned char *zeros;     /* a row */
-    unsigned char *roots;     /* k + m rows of roots_length; then a byte for each position: */
-    unsigned char *found;     /* how many roots; then 0 if as many as there must be */
-    unsigned char **pivots;   /* most_guessed */
-    uint64_t *counts;         /* k + m */
+    unsigned char *values;    /* m rows: the map of the guess times the pivots' syndromes */
+    unsigned char *wrong;     /* one row: positions that are not explained yet are not 0 */
+    unsigned char *rest;      /* one row: the wrong positions that the guess does not explain */
+    unsigned char *zeros;     /* one row */
+    unsigned char *roots;     /* k + m rows of roots_length bytes */
+    /* for each position the number of roots; later 0 if the number is right */
+    unsigned char *found;
+    unsigned char **pivots; /* most_guessed rows */
+    uint64_t *counts;       /* k + m counters */
     gfk_rs_verdict *verdict;
     gfk_locate_state state;
     gfk_locate_guess guess;
-    gfk_product_t map;   /* the product of the guess, */
-    void *map_memory;    /* and where it lies */
-    size_t guessed_data; /* data regions of the guess, after its parity regions */
+    gfk_product_t map;   /* the product of the guess */
+    void *map_memory;    /* the memory of the product */
+    size_t guessed_data; /* data regions of the guess, which follow its parity regions */
     bool guessed;
-    size_t skip, skipped; /* tiles to go without a guess, and how many the last time */
+    /* tiles that will be done without a guess, and their number the last time */
+    size_t skip, skipped;
 } worker;
 
 typedef struct share {
     const gfk_locate_call *call;
     const gfk_rs_locator *locator;
-    size_t length; /* of a tile in a region */
+    size_t length; /* bytes of the tile in a region */
     atomic_size_t next;
     unsigned char *memory;
     size_t worker_bytes;
 } share;
 
-/* From one row to the next: columns of symbols shall not compete for the same lines of a cache. */
+/* The distance of rows. It keeps columns of symbols out of the same cache sets. */
 static inline size_t pitch(size_t length) {
     return length + 64;
 }
@@ -84,14 +87,14 @@ static inline void compute_rows(gfk_product_t product, const gfk_regions *in, un
 }
 
 /* Loads symbol i of m rows. */
-static inline void load(const gfk_locate_code *c, const tile *t, unsigned char *rows, size_t i,
-                        uint32_t *words) {
+static inline void load_words(const gfk_locate_code *c, const tile *t, unsigned char *rows,
+                              size_t i, uint32_t *words) {
     for (size_t j = 0; j < c->m; j++)
         words[j] = gfk_symbol_get(row_of(t, rows, j), i, c->field.w);
 }
 
-/* Finds the errors from plain syndromes that are not all zero. Returns their number, 1 to t; 0: there
- * are more than t. */
+/* Finds the errors from plain syndromes that are not all zero. Returns the number of errors, 1 to
+ * t, or 0 if there are more than t. */
 static inline uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_state s) {
     if (c->points == NULL)
         return gfk_locate_by_search(c, s);
@@ -99,8 +102,8 @@ static inline uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_st
     return gfk_locate_by_sums(c, s, true);
 }
 
-/* Decodes the positions of the tile that w->wrong has, `left` of them: adds to the verdict and the
- * counts, and repairs if the call does. */
+/* Decodes the `left` wrong positions of the tile, which w->wrong marks: adds to the verdict and the
+ * counts, and repairs if the call repairs. */
 void gfk_locate_positions(const tile *t, size_t left);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locating on the CPU: the positions that no guess explains, one by one or, where they are many, by
- * the roots of all of them. */
+/* Locating on the CPU: the positions that no guess explains. They are decoded one by one or, if
+ * there are many, by a search of all roots together. */
 #include <string.h>
 
 #include "host.h"
 #include "rows.h"
 
-enum { MANY = 16 }; /* from one in so many on, positions are decoded together */
+enum { MANY = 16 }; /* if at least one position in 16 is wrong, positions are decoded together */
 
-/* All functions on positions are compiled for each width. `code` is a copy that no one else can see,
- * so the compiler knows that the state is no part of it. */
+/* All functions on positions are compiled for each width. `code` is a local copy, so the compiler
+ * knows that writing the state does not change the code. */
 #define FOR_POSITIONS static inline __attribute__((always_inline))
 
 FOR_POSITIONS gfk_locate_code code_of(const tile *t, unsigned width) {
@@ -22,8 +22,8 @@ FOR_POSITIONS void repair(unsigned char *region, size_t i, unsigned width, uint3
     gfk_symbol_set(region, i, width, gfk_symbol_get(region, i, width) ^ value);
 }
 
-/* Decodes all positions that w->wrong has, one after the other; w->values has the S_r, if there is a
- * product for them. */
+/* Decodes all positions that w->wrong marks, one after the other. w->values has the S_r, if there
+ * is a product for them. */
 FOR_POSITIONS void decode_positions(const tile *t, unsigned width) {
     const gfk_locate_code c = code_of(t, width);
     const bool summed = t->share->locator->sums != NULL, repairs = t->share->call->repair;
@@ -31,7 +31,8 @@ FOR_POSITIONS void decode_positions(const tile *t, unsigned width) {
     for (size_t i = 0; i < t->bytes / (width / 8); i++) {
         if (gfk_symbol_get(w->wrong, i, width) == 0)
             continue;
-        load(&c, t, summed ? w->values : w->syndromes, i, w->state.words + (summed ? c.m : 0));
+        load_words(&c, t, summed ? w->values : w->syndromes, i,
+                   w->state.words + (summed ? c.m : 0));
         const uint32_t errors =
             summed ? gfk_locate_by_sums(&c, w->state, repairs) : gfk_locate_errors(&c, w->state);
         w->verdict->unexplained += errors == 0;
@@ -44,8 +45,8 @@ FOR_POSITIONS void decode_positions(const tile *t, unsigned width) {
     }
 }
 
-/* Finds the recurrence of each position that w->wrong has. w->rest gets the byte of the position,
- * w->values the recurrence and what the values need, in place of the S_r. */
+/* Finds the recurrence of each position that w->wrong marks. w->rest gets the byte of the position.
+ * In w->values the recurrence, and the words that the error values need, replace the S_r. */
 FOR_POSITIONS void find_recurrences(const tile *t, unsigned width) {
     const gfk_locate_code c = code_of(t, width);
     const bool repairs = t->share->call->repair;
@@ -54,7 +55,7 @@ FOR_POSITIONS void find_recurrences(const tile *t, unsigned width) {
         w->rest[i] = 0;
         if (gfk_symbol_get(w->wrong, i, width) == 0)
             continue;
-        load(&c, t, w->values, i, w->state.words + c.m);
+        load_words(&c, t, w->values, i, w->state.words + c.m);
         w->rest[i] = (unsigned char)gfk_locate_recurrence(&c, w->state, repairs, ZERO_ROOT);
         w->verdict->unexplained += w->rest[i] == 0;
         for (size_t j = 0; j < (repairs ? 2 * c.t : c.t); j++)
@@ -67,21 +68,21 @@ static uint32_t power_of(const gfk_locate_code *c, uint32_t i) {
     return c->powers[c->t * c->powers_pitch + i];
 }
 
-/* Repairs the symbols of a region where its row of roots has `power` and w->found is 0, from symbol
- * `first` of the tile on. */
+/* Repairs the symbols of a region, from symbol `first` of the tile on, where the region's row of
+ * roots has `power` and w->found is 0. */
 FOR_POSITIONS void repair_matches(const tile *t, unsigned width, uint32_t region,
                                   const unsigned char *roots, size_t first, size_t symbols) {
     const gfk_locate_code c = code_of(t, width);
     worker *w = t->w;
     for (size_t i = 0; i < symbols; i++)
         if (w->found[i] == 0 && gfk_symbol_get(roots, i, width) == power_of(&c, region)) {
-            load(&c, t, w->values, first + i, w->state.words);
+            load_words(&c, t, w->values, first + i, w->state.words);
             repair(region_of(t, region), first + i, width,
                    gfk_locate_value(&c, w->state, w->rest[first + i] & LENGTH, region));
         }
 }
 
-/* found: 0 where it is the length of a recurrence */
+/* found becomes 0 where it is the length of a recurrence */
 static void compare_lengths(unsigned char *restrict found, const unsigned char *restrict of,
                             size_t symbols) {
     for (size_t s = 0; s < symbols; s++) {
@@ -90,7 +91,7 @@ static void compare_lengths(unsigned char *restrict found, const unsigned char *
     }
 }
 
-/* Decodes the positions of a part of the tile, whose recurrences are there. */
+/* Decodes the positions of a part of the tile, whose recurrences are known. */
 FOR_POSITIONS void use_roots(const tile *t, unsigned width, size_t offset, size_t bytes) {
     const gfk_locate_code *c = &t->share->locator->code;
     const size_t first = offset / (width / 8), symbols = bytes / (width / 8);
@@ -118,7 +119,8 @@ FOR_POSITIONS void use_roots(const tile *t, unsigned width, size_t offset, size_
     }
 }
 
-/* Decodes all positions that w->wrong has. If they are many, their roots are searched together. */
+/* Decodes all positions that w->wrong marks. If there are many, their roots are searched
+ * together. */
 FOR_POSITIONS void decode_width(const tile *t, unsigned width, size_t left) {
     const gfk_rs_locator *locator = t->share->locator;
     worker *w = t->w;

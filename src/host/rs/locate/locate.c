@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locating: the call with all its checks. */
+/* Locating: the public call with all its checks. */
 #include "locate.h"
 #include "host/base/sizes.h"
 #include "host/rs/code.h"
 
-/* On a device the workspace has the mismatch map and what the blocks work in. */
+/* On a device the workspace holds the mismatch map and the memory of the blocks. */
 static size_t map_bytes(size_t bytes) {
     const size_t chunks = gfk_divide_up(bytes, (size_t)1 << GFK_LOCATE_CHUNK_SHIFT);
     return gfk_round_up(chunks * sizeof(uint32_t), 256);
@@ -64,7 +64,7 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
         .counts = counts,
         .workspace = workspace,
         .mismatch_map = workspace,
-        /* in integers: the workspace has not been checked yet */
+        /* computed in integers, because the workspace has not been checked yet */
         .slabs = workspace ? (uint8_t *)((uintptr_t)workspace + map_bytes(bytes)) : NULL,
         .stream = stream};
     RETURN_IF_ERROR(check_call(code, &call, workspace_bytes));
@@ -75,8 +75,8 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
     RETURN_IF_ERROR(gfk_locate_device_clear(&call));
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    const uint32_t *unwanted;
-    RETURN_IF_ERROR(gfk_locate_device_sample(&call, &unwanted));
+    const uint32_t *skip_if;
+    RETURN_IF_ERROR(gfk_locate_device_sample(&call, &skip_if));
     const gfk_status status =
         gfk_product_compute(&(gfk_product_call){.product = code->encoder,
                                                 .in = data,
@@ -85,7 +85,7 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
                                                 .stream = stream,
                                                 .mismatch_map = call.mismatch_map,
                                                 .shift = GFK_LOCATE_CHUNK_SHIFT,
-                                                .unwanted = unwanted});
+                                                .skip_if = skip_if});
     if (status == GFK_STATUS_NOT_SUPPORTED) /* the code is too wide for the engine */
         RETURN_IF_ERROR(gfk_locate_device_mark(&call));
     else

@@ -8,11 +8,11 @@
 #include "host/rs/code.h"
 #include "locate.h"
 
-/* Where the tables of a code are, in words; the matrix, or the checks of a device, come first. Each
- * begins at a multiple of 16 bytes. */
+/* The offsets of the tables of a code, in words. The matrix, or a device's checks, come first. Each
+ * table begins at a multiple of 16 bytes. */
 typedef struct layout {
     size_t points, v_parity, v_inverses, powers, quadratic, inverter, reduced, products, words;
-    uint32_t pitch, powers_pitch; /* of the checks */
+    uint32_t pitch, powers_pitch; /* row distances of the checks and of the powers */
 } layout;
 
 enum { FEW_REGIONS = 64, PRODUCT_WORDS = 256 * 256 / 4 };
@@ -68,10 +68,10 @@ static gfk_locate_code view(gfk_rs_t code, bool points, const layout *l, const u
     return out;
 }
 
-/* y -> y^2 + y is linear over bits; only 0 and 1 become 0. Elimination by highest bits turns the
- * images of 2, 4, 8, ... to a basis in which a solution is read off. */
+/* y -> y^2 + y is linear over bits; only 0 and 1 become 0. Elimination by highest bits changes the
+ * images of 2, 4, 8, ... to a basis from which a solution can be read. */
 static void fill_quadratic(const gfk_arithmetic *f, uint32_t *table) {
-    uint32_t images[32] = {0}, sources[32] = {0}; /* by the highest bit of the image */
+    uint32_t images[32] = {0}, sources[32] = {0}; /* indexed by the highest bit of the image */
     for (unsigned i = 1; i < f->w; i++) {
         uint32_t y = UINT32_C(1) << i, c = gfk_times(f, y, y) ^ y;
         unsigned top = 31;
@@ -94,7 +94,7 @@ static void fill_quadratic(const gfk_arithmetic *f, uint32_t *table) {
         }
 }
 
-/* The linear map that maps bit i to first * factor^i: the images of the bytes. */
+/* Writes the images of the bytes under the linear map that maps bit i to first * factor^i. */
 static void fill_powers(const gfk_arithmetic *f, uint32_t first, uint32_t factor, uint32_t *table) {
     for (unsigned i = 0; i < f->w; i++) {
         uint32_t *byte = table + i / 8 * 256;
@@ -104,7 +104,7 @@ static void fill_powers(const gfk_arithmetic *f, uint32_t first, uint32_t factor
     }
 }
 
-/* Row a is the sum of the rows of the bits of a, and row 2^i is that of all x^i * b. */
+/* Row a is the sum of the rows of the bits of a. Row 2^i holds x^i * b for all b. */
 static void fill_products(const gfk_arithmetic *f, uint8_t *table) {
     for (unsigned a = 1; a < 256; a++)
         for (unsigned b = 0; b < 256; b++)
@@ -113,9 +113,9 @@ static void fill_products(const gfk_arithmetic *f, uint8_t *table) {
                                     : table[(a & (a - 1)) << 8 | b] ^ table[(a & -a) << 8 | b];
 }
 
-/* Fills the tables. *points: the code is decoded by its points, else by a search. False: neither
- * is possible. */
-static bool fill(gfk_rs_t code, const layout *l, uint32_t *words, bool *points) {
+/* Fills the tables. *points: the code is decoded by its points, else by a search. Returns false if
+ * neither is possible. */
+static bool fill_tables(gfk_rs_t code, const layout *l, uint32_t *words, bool *points) {
     const gfk_rs_info *info = &code->info;
     const gfk_arithmetic *f = &code->arithmetic;
     const size_t k = info->k, m = info->m, n = k + m;
@@ -150,7 +150,7 @@ static bool fill(gfk_rs_t code, const layout *l, uint32_t *words, bool *points) 
     return true;
 }
 
-/* A product of the code's engine; none where the engine cannot have it. */
+/* Makes a product of the code's engine, or NULL if the engine does not take it. */
 static gfk_status make_product(gfk_rs_t code, size_t rows, size_t cols, const uint32_t *matrix,
                                gfk_product_t *product) {
     gfk_product_desc desc;
@@ -160,8 +160,9 @@ static gfk_status make_product(gfk_rs_t code, size_t rows, size_t cols, const ui
     return status == GFK_STATUS_OUT_OF_MEMORY ? status : GFK_STATUS_SUCCESS;
 }
 
-/* The products of a code with points on the CPU: from the syndromes to the S_r, m * m coefficients
- * v[k + j] * points[k + j]^r; and from recurrences to their values at the points. */
+/* Makes the products of a code with points on the CPU. One computes the S_r from the syndromes,
+ * with the m * m coefficients v[k + j] * points[k + j]^r. The other computes the values of
+ * recurrences at the points. */
 static gfk_status make_products(gfk_rs_t code, const layout *l, gfk_rs_locator *locator) {
     const size_t k = code->info.k, m = code->info.m, n = k + m, t = m / 2;
     const uint32_t *words = locator->tables, *powers = words + l->powers;
@@ -174,7 +175,7 @@ static gfk_status make_products(gfk_rs_t code, const layout *l, gfk_rs_locator *
     for (size_t e = 0; e < n * t; e++)
         roots[e] = powers[(t - 1 - e % t) * l->powers_pitch + e / t];
     gfk_status status = make_product(code, m, m, sums, &locator->sums);
-    /* By planes even few regions' roots take less time than the formulas. */
+    /* With planes even the roots of few regions take less time than the formulas. */
     if (status == GFK_STATUS_SUCCESS && locator->sums != NULL &&
         (!gfk_locate_has_formulas((uint32_t)t) || (code->info.field.w == 8 && n <= FEW_REGIONS)))
         status = make_product(code, n, t, roots, &locator->roots);
@@ -194,8 +195,8 @@ static gfk_status upload(gfk_rs_locator *locator, int device, size_t bytes) {
     return status;
 }
 
-/* Sets *offered to whether the code can locate. */
-static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
+/* Makes the locator. Sets *offered to whether the code can locate. */
+static gfk_status make_locator(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     const bool on_device = code->info.device >= 0;
     const layout l = layout_of(&code->info);
     const size_t bytes = l.words * sizeof(uint32_t);
@@ -203,7 +204,7 @@ static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     locator->tables = calloc(1, bytes);
     if (locator->tables == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    *offered = fill(code, &l, locator->tables, &points);
+    *offered = fill_tables(code, &l, locator->tables, &points);
     if (!*offered)
         return GFK_STATUS_SUCCESS;
     if (points && !on_device && code->info.m <= GFK_LOCATE_MOST_SUMS)
@@ -229,7 +230,7 @@ gfk_status gfk_rs_locator_create(gfk_rs_t code) {
     locator->device = GFK_CPU;
     locator->encoder = code->encoder;
     bool offered = false;
-    gfk_status status = make(code, locator, &offered);
+    gfk_status status = make_locator(code, locator, &offered);
     if (status == GFK_STATUS_SUCCESS && offered && code->info.device < 0) {
         locator->threads = gfk_usable_cores();
         locator->pool = gfk_pool_acquire();

@@ -6,12 +6,12 @@
 #include "locate.h"
 #include "planes.h"
 
-enum { GROUP = 8 * sizeof(gfk_plane) }; /* positions; bytes of a row */
+enum { GROUP = 8 * sizeof(gfk_plane) }; /* positions that are computed together; bytes of a row */
 
 typedef struct group {
     gfk_plane taps[8];
     uint32_t m, t;
-    unsigned char *rows; /* of the S_r, first bytes, then planes */
+    unsigned char *rows; /* the rows of the S_r, first as bytes, then as planes */
     size_t pitch;
     gfk_plane c[GFK_LOCATE_MOST_SUMS / 2 + 1][8];
     gfk_plane b[GFK_LOCATE_MOST_SUMS / 2 + 1][8]; /* coefficient l is b[(l + turn) mod (t + 1)] */
@@ -64,7 +64,8 @@ GFK_FOR_TARGET void find(group *g) {
             grows |= d[i];
         grows &= ~g->excess[GFK_EXCESS_BITS - 1];
         if (has_any(&grows)) {
-            gfk_plane most = grows; /* where r - 2 L is largest, to become r + 1 - L */
+            gfk_plane most =
+                grows; /* the positions where r - 2 L, which becomes r + 1 - L, is largest */
             uint32_t excess = 0;
             for (int i = GFK_EXCESS_BITS - 1; i-- > 0;) {
                 const gfk_plane set = most & g->excess[i];
@@ -88,7 +89,8 @@ GFK_FOR_TARGET void find(group *g) {
     }
 }
 
-/* Stores C / C_0, then the numerator of that, as bytes in the rows; and the positions' bytes. */
+/* Stores C / C_0, then the numerator of the errors, as bytes in the rows; and the positions'
+ * bytes. */
 GFK_FOR_TARGET void finish(group *g, bool valued, gfk_plane *bytes) {
     gfk_plane inverse[8];
     gfk_planes_copy(inverse, g->c[0]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arithmetic of GF(2^8) on 256 symbols at once: eight planes, of which plane b has the bits b of all
- * symbols. 64 ANDs and XORs multiply as many pairs of symbols as a plane has bits. */
+/* Arithmetic of GF(2^8) on 256 symbols at once. Plane b of eight planes has bit b of every symbol.
+ * 64 ANDs and XORs multiply one pair of symbols for each bit of a plane. */
 #ifndef GFK_HOST_RS_LOCATE_PLANES_H
 #define GFK_HOST_RS_LOCATE_PLANES_H
 
@@ -18,9 +18,9 @@ typedef uint64_t gfk_plane __attribute__((vector_size(32), may_alias));
 #define EACH_PLANE _Pragma("GCC unroll 16")
 #endif
 
-enum { GFK_DEGREES = 15 }; /* of a product before it is reduced */
+enum { GFK_DEGREES = 15 }; /* terms of a product before the reduction */
 
-/* All ones where the polynomial has a term. */
+/* Returns all ones if the polynomial has the term. */
 static inline void gfk_planes_taps(uint32_t polynomial, gfk_plane *taps) {
     EACH_PLANE
     for (int i = 0; i < 8; i++)
@@ -33,7 +33,7 @@ static inline void gfk_planes_copy(gfk_plane *to, const gfk_plane *from) {
         to[i] = from[i];
 }
 
-/* Where the mask is set, `to` becomes `from`. */
+/* Sets `to` to `from` where the mask is set. */
 static inline void gfk_planes_choose(gfk_plane *to, const gfk_plane *from, const gfk_plane *mask) {
     EACH_PLANE
     for (int i = 0; i < 8; i++)
@@ -72,7 +72,7 @@ static inline void gfk_planes_multiply(const gfk_plane *taps, gfk_plane *a, cons
     gfk_planes_reduce(taps, sum, a);
 }
 
-/* a becomes a^254, by squares and products in turns. */
+/* Computes a^254 by squares and products in turn. */
 static inline void gfk_planes_invert(const gfk_plane *taps, gfk_plane *a) {
     gfk_plane x[8], square[GFK_DEGREES];
     gfk_planes_copy(x, a);
@@ -88,11 +88,11 @@ static inline void gfk_planes_invert(const gfk_plane *taps, gfk_plane *a) {
     gfk_planes_copy(a, x);
 }
 
-/* From bytes in a row to planes, and back: transposes 8 x 8 bits everywhere. */
+/* Converts bytes in a row to planes, and planes to bytes: both transpose 8 x 8 bits everywhere. */
 static inline void gfk_planes_transpose(gfk_plane *x) {
     EACH_PLANE
-    for (int stage = 0; stage < 3; stage++) {
-        const int apart = 4 >> stage;
+    for (int level = 0; level < 3; level++) {
+        const int apart = 4 >> level;
         const gfk_plane mask = apart == 4   ? GFK_PLANE(0x0f)
                                : apart == 2 ? GFK_PLANE(0x33)
                                             : GFK_PLANE(0x55);
@@ -109,14 +109,14 @@ static inline void gfk_planes_transpose(gfk_plane *x) {
 
 /* ---- recurrences ---------------------------------------------------------------------------- */
 
-/* The algorithm of Berlekamp and Massey as in gfk_berlekamp_massey, by steps that are the same for
- * all positions, and without divisions: C and B are multiples of the polynomials there, and C
- * becomes b C + d x^shift B, with the discrepancies d of now and b of the last change of L. In the
- * place of L a position has r - 2 L, in two's complement: it grows by 1 with r, and a change of L
- * inverts all its bits. */
+/* The algorithm of Berlekamp and Massey as in gfk_berlekamp_massey, but all positions make the same
+ * steps, and no step divides. C and B are multiples of the polynomials of gfk_berlekamp_massey. C
+ * becomes b C + d x^shift B, where d is the present discrepancy and b the discrepancy at the last
+ * change of L. A position stores r - 2 L instead of L, in two's complement: the number grows by 1
+ * with r, and a change of L inverts all its bits. */
 enum { GFK_EXCESS_BITS = 7 };
 
-/* `grows`: where L changes. */
+/* `grows`: the positions where L changes. */
 static inline void gfk_planes_step(gfk_plane *excess, const gfk_plane *grows) {
     gfk_plane carry = ~*grows;
     EACH_PLANE
@@ -127,7 +127,7 @@ static inline void gfk_planes_step(gfk_plane *excess, const gfk_plane *grows) {
     }
 }
 
-/* Coefficient l of C and B, and one more step; x^shift B has no coefficient 0. */
+/* Updates coefficient l of C and B, and makes one more step; x^shift B has no coefficient 0. */
 static inline void gfk_planes_update(const gfk_plane *taps, gfk_plane *c, gfk_plane *b,
                                      const gfk_plane *scale, const gfk_plane *d,
                                      const gfk_plane *grows) {
@@ -139,7 +139,7 @@ static inline void gfk_planes_update(const gfk_plane *taps, gfk_plane *c, gfk_pl
     gfk_planes_reduce(taps, sum, c);
 }
 
-/* Adds to the bytes of the positions, as gfk_locate_recurrence has them, those with L = l, whose
+/* Adds to the bytes of the positions, as defined by gfk_locate_recurrence, those with L = l, whose
  * C_l is given. */
 static inline void gfk_planes_describe(const gfk_plane *excess, uint32_t m, uint32_t l,
                                        const gfk_plane *c, gfk_plane *bytes) {

@@ -11,33 +11,33 @@
 
 /* The tables of a code that locating needs, in the memory of the device or of the host. */
 typedef struct gfk_locate_code {
-    gfk_arithmetic field; /* on a device without logarithms */
+    gfk_arithmetic field; /* has no logarithms on a device */
     gfk_barrett barrett;
     uint32_t k, m, t;
-    const uint32_t *matrix; /* m * k; on the host */
-    /* On a device: coefficient j of region i, checks[i * pitch + j], of the m checks that are 0 for a
-     * codeword: the S_r of a code with points, else (matrix | 1). */
+    const uint32_t *matrix; /* m * k elements; only on the host */
+    /* On a device: the m checks that are 0 for a codeword, which are the S_r of a code with points,
+     * else (matrix | 1). Coefficient j of region i is checks[i * pitch + j]. */
     const uint32_t *checks;
     uint32_t pitch;
-    /* A generalized Reed-Solomon code: for all r < m the sum over i < k + m of
-     * v[i] * points[i]^r * c[i] is 0, where c are the symbols at one position. points NULL: the
-     * code is decoded by a search. */
-    const uint32_t *points;     /* k + m, all different */
-    const uint32_t *v_parity;   /* v[k] to v[k + m - 1]; on the host */
-    const uint32_t *v_inverses; /* 1 / v[i], k + m */
-    /* points[i]^e is powers[e * powers_pitch + i], for e = 0 to t. NULL: roots are not searched by a
-     * product. */
+    /* A generalized Reed-Solomon code: for all r < m the sum over i < k + m of v[i] * points[i]^r *
+     * c[i] is 0, where c are the symbols at one position. points is NULL if the code is decoded by
+     * a search. */
+    const uint32_t *points;     /* k + m points, all different */
+    const uint32_t *v_parity;   /* v[k] to v[k + m - 1]; only on the host */
+    const uint32_t *v_inverses; /* 1 / v[i], k + m elements */
+    /* points[i]^e is powers[e * powers_pitch + i], for e = 0 to t. NULL: no product searches
+     * roots. */
     const uint32_t *powers;
     uint32_t powers_pitch;
-    /* If y^2 + y = c has a solution, the sum over the bytes b of c of quadratic[256 * b + byte] is
-     * one. w / 8 * 256 words. */
+    /* If y^2 + y = c has a solution, one solution is the sum of quadratic[256 * b + byte] over the
+     * bytes b of c. The table has w / 8 * 256 words. */
     const uint32_t *quadratic;
-    const gfk_inverter *inverter; /* where field has no logarithms */
+    const gfk_inverter *inverter; /* not NULL if `field` has no logarithms */
     const uint32_t *reduced; /* for w = 32 on the host: entry 256 * b + v is v * x^(32 + 8 * b) */
-    const uint8_t *products; /* for w = 8 on the host: of all pairs */
+    const uint8_t *products; /* for w = 8 on the host: the products of all pairs */
 } gfk_locate_code;
 
-/* Coefficient of region i in check j. */
+/* Returns the coefficient of region i in check j. */
 GFK_HOST_DEVICE uint32_t gfk_check_element(const gfk_locate_code *c, uint32_t j, uint32_t i) {
     if (c->checks != NULL)
         return c->checks[(size_t)i * c->pitch + j];
@@ -57,8 +57,9 @@ static inline uint64_t gfk_carryless_32(uint32_t a, uint32_t b) {
            ((a0 * b3 ^ a1 * b2 ^ a2 * b1 ^ a3 * b0) & ones << 3);
 }
 
-/* The products of the field. gfk_locate_add adds one to a sum of products, and gfk_locate_reduce
- * makes a symbol of the sum. On a device sums are carry-less products that are not reduced yet. */
+/* The products of the field. gfk_locate_add adds a product to a sum, and gfk_locate_reduce converts
+ * the sum to a symbol. On a device a sum is a sum of carry-less products that are not reduced
+ * yet. */
 #ifdef __CUDA_ARCH__
 static __device__ inline uint64_t gfk_locate_add(const gfk_locate_code *, uint64_t sum, uint32_t a,
                                                  uint32_t b) {
@@ -94,7 +95,7 @@ static inline uint32_t gfk_locate_reduce(const gfk_locate_code *c, uint64_t sum)
 }
 #endif
 
-/* 1 / a, a != 0: gfk_invert with the products above. */
+/* Returns 1 / a for a != 0: gfk_invert with the products above. */
 GFK_HOST_DEVICE uint32_t gfk_locate_inverse(const gfk_locate_code *c, uint32_t a) {
     const unsigned w = c->field.w;
     const gfk_inverter *t = c->inverter;
@@ -118,8 +119,8 @@ GFK_HOST_DEVICE uint32_t gfk_locate_quotient(const gfk_locate_code *c, uint32_t 
     return gfk_locate_times(c, a, gfk_locate_inverse(c, b)); /* b != 0 */
 }
 
-/* The scratch words of one position: the m syndromes, then the result. They are `stride` words
- * apart, so that threads can interleave theirs. */
+/* The scratch words of one position: the m syndromes, then the result. Words are `stride` words
+ * apart, so that threads can interleave their words. */
 typedef struct gfk_locate_state {
     uint32_t *words;
     uint32_t stride;
@@ -129,7 +130,7 @@ GFK_HOST_DEVICE uint32_t *gfk_word(gfk_locate_state s, uint32_t i) {
     return s.words + (size_t)i * s.stride;
 }
 
-/* Error e of the result: the region, and the value to add to its symbol. */
+/* Sets error e of the result: the region, and the value to add to its symbol. */
 GFK_HOST_DEVICE uint32_t *gfk_error_region(const gfk_locate_code *c, gfk_locate_state s,
                                            uint32_t e) {
     return gfk_word(s, c->m + 2 * e);
@@ -157,12 +158,13 @@ static inline void gfk_locate_syndromes(const gfk_locate_code *c, gfk_locate_sta
     }
 }
 
-/* The shortest recurrence S_r = C_1 S_(r-1) + ... + C_L S_(r-L), by the algorithm of Berlekamp and
- * Massey. Returns L, or 0 if L exceeds t. C_l is word l - 1. Words t to 2t - 1 are B, the
- * polynomial C before the last change of L; the constant term of both is 1. A point 0 makes C_L
+/* Finds the shortest recurrence S_r = C_1 S_(r-1) + ... + C_L S_(r-L), by the algorithm of
+ * Berlekamp and Massey. Returns L, or 0 if L exceeds t. C_l is word l - 1. Words t to 2t - 1 are B,
+ * the polynomial C before the last change of L; the constant term of both is 1. A point 0 makes C_L
  * zero, but counts in L. */
 GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_locate_state s) {
-    uint32_t length = 0, shift = 1, inverse = 1; /* of the discrepancy at the last change */
+    /* inverse: of the discrepancy at the last change of L */
+    uint32_t length = 0, shift = 1, inverse = 1;
     for (uint32_t i = 0; i < 2 * c->t; i++)
         *gfk_word(s, i) = 0;
     for (uint32_t r = 0; r < c->m; r++) {
@@ -177,8 +179,8 @@ GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_loca
         const bool grows = 2 * length <= r;
         if (grows && r + 1 - length > c->t)
             return 0;
-        /* C -= discrepancy * inverse * x^shift * B, and B becomes the old C. The loop goes down,
-         * because B is read `shift` places below where it is written. */
+        /* C -= discrepancy * inverse * x^shift * B, and B becomes the old C. The loop counts down,
+         * because B is read `shift` words below the word that is written. */
         const uint32_t factor = gfk_locate_times(c, discrepancy, inverse);
         for (uint32_t l = grows ? r + 1 - length : length; l >= 1; l--) {
             const uint32_t old = *gfk_word(s, l - 1);
@@ -199,7 +201,8 @@ GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_loca
     return length;
 }
 
-/* The region with this point; k + m if there is none. Most matrices have the points 0, 1, 2, ... */
+/* Returns the region with this point, or k + m if there is none. Most matrices have the points 0,
+ * 1, 2, ... */
 GFK_HOST_DEVICE uint32_t gfk_locate_point(const gfk_locate_code *c, uint32_t point) {
     const uint32_t n = c->k + c->m;
     if (point < n && c->points[point] == point)
@@ -210,8 +213,8 @@ GFK_HOST_DEVICE uint32_t gfk_locate_point(const gfk_locate_code *c, uint32_t poi
     return i;
 }
 
-/* A result of one or two errors: the points, and v times the error; NULL: nobody asks for it.
- * Returns `count`, or 0 if a point is no region's. */
+/* Writes a result of one or two errors: the points, and v times the errors, or NULL if the values
+ * are not needed. Returns `count`, or 0 if a point belongs to no region. */
 GFK_HOST_DEVICE uint32_t gfk_locate_few(const gfk_locate_code *c, gfk_locate_state s,
                                         uint32_t count, const uint32_t *points,
                                         const uint32_t *values) {
@@ -226,9 +229,10 @@ GFK_HOST_DEVICE uint32_t gfk_locate_few(const gfk_locate_code *c, gfk_locate_sta
     return count;
 }
 
-/* For t = 1 and 2 the recurrence and its roots have formulas. One error at point p: S_r = p S_(r-1).
- * Two errors: S_r = C_1 S_(r-1) + C_2 S_(r-2), two equations for r = 2 and 3, whose determinant is
- * not 0; and z = C_1 y makes the quadratic equation y^2 + y = C_2 / C_1^2. */
+/* For t = 1 and 2 the recurrence and its roots have formulas. One error at point p: S_r = p
+ * S_(r-1). Two errors: S_r = C_1 S_(r-1) + C_2 S_(r-2); r = 2 and r = 3 give two equations whose
+ * determinant is not 0. The substitution z = C_1 y gives the quadratic equation y^2 + y = C_2 /
+ * C_1^2. */
 GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_locate_state s,
                                                 bool valued) {
     const uint32_t s0 = *gfk_word(s, c->m), s1 = *gfk_word(s, c->m + 1);
@@ -276,10 +280,10 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_lo
     return gfk_locate_few(c, s, 2, points, values);
 }
 
-/* The errors are the partial fractions of sum of S_r z^(-r-1) = N(z) / C'(z), where
- * C'(z) = z^L + C_1 z^(L-1) + ... + C_L has the points of the wrong symbols as its roots. As the
- * recurrence holds for all m syndromes, L different points among the roots explain all of them. No
- * error is 0, as there would be a shorter recurrence: the regions are known without the values.
+/* The errors are the partial fractions of sum of S_r z^(-r-1) = N(z) / C'(z), where C'(z) = z^L +
+ * C_1 z^(L-1) + ... + C_L has the points of the wrong symbols as its roots. The recurrence holds
+ * for all m syndromes, so L different points among the roots explain all syndromes. No error is 0,
+ * because otherwise there would be a shorter recurrence: the regions are known without the values.
  *
  * N: word t + d becomes the coefficient of z^(L-1-d), in place of B. */
 GFK_HOST_DEVICE void gfk_locate_numerator(const gfk_locate_code *c, gfk_locate_state s,
@@ -292,7 +296,7 @@ GFK_HOST_DEVICE void gfk_locate_numerator(const gfk_locate_code *c, gfk_locate_s
     }
 }
 
-/* The value of the error of region i, whose point is one of the L roots. */
+/* Returns the value of the error of region i, whose point is one of the L roots. */
 GFK_HOST_DEVICE uint32_t gfk_locate_value(const gfk_locate_code *c, gfk_locate_state s,
                                           uint32_t length, uint32_t i) {
     const uint32_t point = c->points[i];
@@ -305,8 +309,9 @@ GFK_HOST_DEVICE uint32_t gfk_locate_value(const gfk_locate_code *c, gfk_locate_s
     return gfk_locate_times(c, gfk_locate_quotient(c, numerator, slope), c->v_inverses[i]);
 }
 
-/* Finds the regions of the roots; returns how many there are. C' is divided by z - p for each root
- * p; what is left of C' is in the places of the values. Its last root is its constant term. */
+/* Finds the regions of the roots, and returns the number of regions. C' is divided by z - p for
+ * each root p; the quotient is in the words of the values. The last root is the constant term of
+ * the last quotient. */
 GFK_HOST_DEVICE uint32_t gfk_locate_roots(const gfk_locate_code *c, gfk_locate_state s,
                                           uint32_t length) {
     for (uint32_t l = 0; l < length; l++)
@@ -331,21 +336,22 @@ GFK_HOST_DEVICE uint32_t gfk_locate_roots(const gfk_locate_code *c, gfk_locate_s
     return found;
 }
 
-/* From the S_r in words m to 2m - 1, for any t. `valued`: with the values of the errors. */
+/* Decodes a position from the S_r in words m to 2m - 1, for any t. `valued`: also computes the
+ * values of the errors. */
 GFK_HOST_DEVICE uint32_t gfk_locate_by_recurrence(const gfk_locate_code *c, gfk_locate_state s,
                                                   bool valued) {
     const uint32_t length = gfk_berlekamp_massey(c, s);
     if (valued)
         gfk_locate_numerator(c, s, length);
     const uint32_t found = gfk_locate_roots(c, s, length);
-    if (found < length) /* the other roots are no points, or are double */
+    if (found < length) /* the other roots belong to no region, or are double */
         return 0;
     for (uint32_t e = 0; e < found && valued; e++)
         *gfk_error_value(c, s, e) = gfk_locate_value(c, s, length, *gfk_error_region(c, s, e));
     return found;
 }
 
-/* The same by formulas if there are any. */
+/* Does the same by formulas, if t has formulas. */
 GFK_HOST_DEVICE bool gfk_locate_has_formulas(uint32_t t) {
     return t <= 2;
 }
@@ -355,9 +361,10 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_sums(const gfk_locate_code *c, gfk_locate
                                          : gfk_locate_by_recurrence(c, s, valued);
 }
 
-/* For many positions at once the roots are a product: z^(t-L) C'(z) - z^t at all points, from the
- * words 0 to t - 1, times p^(t-1), ..., p, 1 for each region. A point is a root where this is p^t, and
- * point 0 where C_L = 0. Returns L, with the bit `zero_root` if 0 is a root. */
+/* For many positions at once a product finds the roots. z^(t-L) C'(z) - z^t at all points is
+ * computed from words 0 to t - 1, times p^(t-1), ..., p, 1 for each region. A point is a root where
+ * the value is p^t, and point 0 is a root where C_L = 0. Returns L, with the bit `zero_root` if 0
+ * is a root. */
 GFK_HOST_DEVICE uint32_t gfk_locate_recurrence(const gfk_locate_code *c, gfk_locate_state s,
                                                bool valued, uint32_t zero_root) {
     const uint32_t length = gfk_berlekamp_massey(c, s);

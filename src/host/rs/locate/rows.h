@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops over rows of symbols, which compilers turn to vectors. */
+/* Loops over rows of symbols, which compilers vectorize. */
 #ifndef GFK_HOST_RS_LOCATE_ROWS_H
 #define GFK_HOST_RS_LOCATE_ROWS_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A loop over symbols, with their type. */
+/* A loop over symbols of a row, with the symbols' type. */
 #define FOR_WIDTH(w, LOOP)                                                                         \
     if (w == 8)                                                                                    \
         LOOP(uint8_t)                                                                              \
@@ -17,8 +17,8 @@
     else                                                                                           \
         LOOP(uint32_t)
 
-/* How many of the symbols of `a` are not 0 where those of `but` are 0? Sums of at most 255 ones fit
- * a symbol, so the compiler adds up whole vectors of symbols. */
+/* Counts the symbols of `a` that are not 0 where those of `but` are 0. A sum of at most 255 ones
+ * fits into a symbol, so the compiler adds whole vectors of symbols. */
 #define COUNT(type)                                                                                \
     for (size_t first = 0; first < symbols; first += 255) {                                        \
         const size_t end = symbols - first < 255 ? symbols : first + 255;                          \
@@ -36,7 +36,7 @@ static inline size_t count_symbols(const unsigned char *a, const unsigned char *
 }
 #undef COUNT
 
-/* Clears the symbols of `a` where those of `but` are 0, or are not 0. */
+/* Clears the symbols of `a` where those of `but` are 0, or where they are not 0. */
 #define CLEAR(type)                                                                                \
     for (size_t i = 0; i < symbols; i++)                                                           \
         ((type *)a)[i] = (type)((((const type *)but)[i] == 0) == zero ? 0 : ((type *)a)[i]);
@@ -76,7 +76,7 @@ static inline void count_equal(unsigned char *restrict found, const unsigned cha
 }
 #undef COUNT_EQUAL
 
-/* How many symbols of the row are `power` where the byte of `but` is 0? */
+/* Counts the symbols of the row that are `power` where the byte of `but` is 0. */
 #define COUNT_MATCHES(type)                                                                        \
     for (size_t first = 0; first < symbols; first += 255) {                                        \
         const size_t end = symbols - first < 255 ? symbols : first + 255;                          \

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The errors of one position for a code without points: a search for the set of regions that spans
- * the syndromes. And the choice between both ways. The same functions for host and kernels. */
+/* The errors of one position for a code without points, by a search for the set of regions that
+ * spans the syndromes; and the choice between points and search. The host and the kernels use the
+ * same functions. */
 #ifndef GFK_HOST_RS_LOCATE_SEARCH_H
 #define GFK_HOST_RS_LOCATE_SEARCH_H
 
 #include "position.h"
 
-/* The search chooses up to t columns of (matrix | 1). The words behind the result hold for each
- * chosen column: the column, reduced by those before it and scaled to 1 at its pivot row; the rest
- * of the syndromes after it; its shares of the columns before it. */
+/* The search chooses up to t columns of (matrix | 1). For each chosen column the words after the
+ * result hold the column, reduced by the columns before it and scaled to 1 at its pivot row; then
+ * the rest of the syndromes after this column; then its shares of the columns before it. */
 typedef struct gfk_search {
     const gfk_locate_code *code;
     gfk_locate_state state;
@@ -33,7 +34,7 @@ GFK_HOST_DEVICE uint32_t *gfk_search_scale(const gfk_search *x, uint32_t depth) 
     return gfk_search_share(x, depth, x->code->t + 1);
 }
 
-/* Chooses column i as number `depth`. True: the chosen columns explain the syndromes. */
+/* Chooses column i as number `depth`. Returns true if the chosen columns explain the syndromes. */
 GFK_HOST_DEVICE bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32_t i) {
     const gfk_locate_code *c = x->code;
     for (uint32_t j = 0; j < c->m; j++)
@@ -45,7 +46,7 @@ GFK_HOST_DEVICE bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32
             *gfk_search_column(x, depth, j) ^=
                 gfk_locate_times(c, *gfk_search_column(x, d, j), share);
     }
-    uint32_t pivot = 0; /* it exists, as any m columns of an MDS code are independent */
+    uint32_t pivot = 0; /* the pivot exists, because any m columns of an MDS code are independent */
     while (pivot < c->m - 1 && *gfk_search_column(x, depth, pivot) == 0)
         pivot++;
     const uint32_t scale = gfk_locate_inverse(c, *gfk_search_column(x, depth, pivot));
@@ -63,8 +64,8 @@ GFK_HOST_DEVICE bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32
     return rest == 0;
 }
 
-/* Computes the values of the `count` chosen columns, from the last to the first, and removes those
- * that are zero. Returns the number of the others. */
+/* Computes the values of the `count` chosen columns, from the last to the first, and removes the
+ * columns whose value is zero. Returns the number of the others. */
 GFK_HOST_DEVICE uint32_t gfk_search_values(const gfk_search *x, uint32_t count) {
     const gfk_locate_code *c = x->code;
     for (uint32_t d = 0; d < count; d++)
@@ -106,7 +107,7 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_search(const gfk_locate_code *c, gfk_loca
     }
 }
 
-/* The number of words in the state of a position. */
+/* Returns the number of words in the state of a position. */
 GFK_HOST_DEVICE uint32_t gfk_locate_words(const gfk_locate_code *c) {
     return c->points != NULL ? 2 * c->m : c->m * (2 + 2 * c->t) + c->t * (c->t + 2);
 }

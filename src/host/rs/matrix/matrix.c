@@ -19,7 +19,7 @@ const char *gfk_rs_matrix_name(gfk_rs_matrix matrix) {
     return i < sizeof names / sizeof names[0] ? names[i] : "unknown";
 }
 
-/* The product of point ^ l over all l < count except l = except. */
+/* Returns the product of point ^ l over all l < count except l = except. */
 static uint32_t distance(const gfk_arithmetic *f, uint32_t point, size_t count, size_t except) {
     uint32_t product = 1;
     for (size_t l = 0; l < count; l++)
@@ -28,8 +28,8 @@ static uint32_t distance(const gfk_arithmetic *f, uint32_t point, size_t count, 
     return product;
 }
 
-/* The rows r^0, r^1, ... times the inverse of the first k rows. Row j has the values of the
- * Lagrange polynomials of the points 0 to k - 1 at r = k + j. */
+/* Fills in the rows r^0, r^1, ... times the inverse of the first k rows. Row j has the values of
+ * the Lagrange polynomials of the points 0 to k - 1 at r = k + j. */
 static void fill_vandermonde(const gfk_arithmetic *f, size_t k, size_t m, uint32_t *matrix) {
     for (size_t i = 0; i < k; i++) /* the first row, computed last, holds the denominators */
         matrix[i] = gfk_inverse(f, distance(f, (uint32_t)i, k, i));
@@ -40,10 +40,10 @@ static void fill_vandermonde(const gfk_arithmetic *f, size_t k, size_t m, uint32
     }
 }
 
-/* The Vandermonde matrix with the row of the point at infinity, 0 ... 0 1, as its last row, times
- * the inverse of the first k rows. Then columns are scaled so that the first parity row has only
- * ones, and the other rows so that the first column has only ones. The Lagrange quotients become (k
- * ^ i) / k * r / (r ^ i) for j > 0; the last two factors are 1 at infinity. */
+/* Fills in the Vandermonde matrix with the row of the point at infinity, 0 ... 0 1, as its last
+ * row, times the inverse of the first k rows. Then columns are scaled so that the first parity row
+ * has only ones, and the other rows so that the first column has only ones. The Lagrange quotients
+ * become (k ^ i) / k * r / (r ^ i) for j > 0; the last two factors are 1 at infinity. */
 static void fill_reed_sol_van(const gfk_arithmetic *f, size_t k, size_t m, uint32_t *matrix) {
     for (size_t i = 0; i < k; i++)
         matrix[i] = 1;
@@ -58,7 +58,7 @@ static void fill_reed_sol_van(const gfk_arithmetic *f, size_t k, size_t m, uint3
     }
 }
 
-/* Powers of 2^j. */
+/* Row j has the powers of 2^j. */
 static void fill_gen_rs(const gfk_arithmetic *f, size_t k, size_t m, uint32_t *matrix) {
     uint32_t base = 1;
     for (size_t j = 0; j < m; j++) {
@@ -121,8 +121,8 @@ static uint64_t ones_of_row(const ones_table *table, size_t k, const uint32_t *r
     return ones;
 }
 
-/* Divides the row by the element that leaves the fewest ones: the first of equals, and none if no
- * element improves the row. */
+/* Divides the row by the element that leaves the fewest ones. Of equal elements the first is used.
+ * If no element improves the row, the row stays as it is. */
 static void improve_row(const ones_table *table, size_t k, uint32_t *row) {
     uint32_t best = 1;
     uint64_t fewest = ones_of_row(table, k, row, 1);

@@ -10,7 +10,8 @@ enum { MOST_MINORS = 1000000 };
 bool gfk_rs_few_subsets(uint64_t n, uint64_t r, uint64_t most) {
     uint64_t count = 1;
     for (uint64_t i = 0; i < r; i++) {
-        if (n - i > most) /* as r <= n / 2, every further factor at least doubles the product */
+        /* every further factor at least doubles the product, because r <= n / 2 */
+        if (n - i > most)
             return false;
         count = count * (n - i) / (i + 1); /* C(n, i + 1) */
         if (count > most)
@@ -21,8 +22,9 @@ bool gfk_rs_few_subsets(uint64_t n, uint64_t r, uint64_t most) {
 
 /* Every square submatrix of an r x c matrix A is regular iff any r columns of (A | 1) are
  * independent. The search chooses columns from left to right. Each choice eliminates a row in all
- * columns to its right, and all further choices share this elimination. part: the rows x cols rest
- * of the columns that may still be chosen, with room for the next rests behind it. */
+ * columns to its right, and all further choices share this elimination. part: the remaining rows x
+ * cols elements of the columns that may still be chosen, followed by room for the parts of further
+ * choices. */
 static bool independent(const gfk_arithmetic *f, size_t rows, size_t cols, uint32_t *part) {
     uint32_t *next = part + rows * cols;
     for (size_t c = 0; c + rows <= cols; c++) {

@@ -143,7 +143,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const Stages ring,
     const bulk::RingBarriers barriers = {stages + (ring.stages - 1) * ring.stage_bytes +
                                          T::inputs * (K::tile_bytes + K::tile_gap)};
     const uint32_t table_there = barriers.filled(ring.stages); /* after the ring's barriers */
-    if (K::reads && job.epilogue.unwanted())
+    if (K::reads && job.epilogue.skips())
         return;
     if (threadIdx.x == 32 * K::warps && at < end) {
         bulk::init_barrier(table_there, 1);

@@ -103,7 +103,7 @@ __global__ __launch_bounds__(K::threads,
     constexpr unsigned step_bytes = 16 * T::vectors * K::tiles;
     const unsigned lane = threadIdx.x % 32;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.epilogue.unwanted())
+    if (job.epilogue.skips())
         return;
     if (job.partial_head + job.partial_tail)
         multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);

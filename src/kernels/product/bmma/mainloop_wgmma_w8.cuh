@@ -140,7 +140,7 @@ template <class K>
 __global__ __launch_bounds__(K::threads, 1) void wgmma_w8(const __grid_constant__ ManyJob job) {
     using T = typename K::T;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (K::reads && job.epilogue.unwanted())
+    if (K::reads && job.epilogue.skips())
         return;
     if (job.partial_head + job.partial_tail)
         multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);

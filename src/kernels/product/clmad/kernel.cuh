@@ -468,7 +468,7 @@ __global__ __launch_bounds__(K::threads,
     const ProductView<K> view(job, threadIdx.y);
     Sums<K> sums = {};
     begin_early();
-    if (job.epilogue.unwanted())
+    if (job.epilogue.skips())
         return;
     if constexpr (K::depth == 0) {
         if (job.epilogue.reads())

@@ -37,7 +37,7 @@ gfk_status multiply(const gfk_matmul_call *call, ClmadJob &job, size_t row, size
         const uint8_t *const of_rows = matrix + first * job.pitch;
         job.rows = (uint32_t)(rows - first < most_rows ? rows - first : most_rows);
         job.output_tiles = (uint32_t)gfk_divide_up(job.rows, T::outputs);
-        job.wanted = call->wanted ? call->wanted + row + first : NULL;
+        job.output_mask = call->output_mask ? call->output_mask + row + first : NULL;
         set_regions(job.c, call->c, call->head.c, call->head.c_stride, row + first,
                     plan.products * job.rows);
         for (size_t col = 0; col < cols; col += most_cols) {
@@ -66,10 +66,10 @@ gfk_status run(const gfk_matmul_call *call) {
     uint8_t *const matrix = call->workspace + plan.data_space;
     ClmadJob job;
     job.matrix = matrix;
-    job.pitch = plan.batches * 32;
+    job.pitch = plan.k_blocks * 32;
     job.next_inputs = call->a->cols;
     job.barrett = gfk_barrett_of(W, call->field->polynomial);
-    job.condition = call->condition;
+    job.skip_if = call->skip_if;
     gfk_status status = send_points(call);
     size_t tiles;
     for (size_t s = 0; s < plan.products * plan.symbol_tiles && status == GFK_STATUS_SUCCESS;
@@ -83,7 +83,7 @@ gfk_status run(const gfk_matmul_call *call) {
         const size_t at_once = plan.output_tiles_at_once * T::outputs;
         for (size_t row = 0; row < call->a->rows && status == GFK_STATUS_SUCCESS; row += at_once) {
             const size_t rows = call->a->rows - row < at_once ? call->a->rows - row : at_once;
-            status = write_rows<T>(call, row, rows, plan.batches, (uint32_t *)matrix);
+            status = write_rows<T>(call, row, rows, plan.k_blocks, (uint32_t *)matrix);
             if (status == GFK_STATUS_SUCCESS)
                 status = multiply<W>(call, job, row, rows);
         }

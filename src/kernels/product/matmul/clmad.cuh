@@ -28,8 +28,8 @@ struct ClmadJob {
     uint32_t rows, output_tiles, symbol_tiles;
     uint32_t accumulate;
     gfk_barrett barrett;
-    const uint32_t *condition; /* as of gfk_matmul_call */
-    const uint8_t *wanted;     /* likewise, from the first region of c on */
+    const uint32_t *skip_if;    /* as of gfk_matmul_call */
+    const uint8_t *output_mask; /* likewise, from the first region of c on */
 };
 
 /* The next stage of both operands, in registers: a warp has whole inputs, a lane 16 bytes of each;
@@ -107,7 +107,7 @@ __launch_bounds__(T::threads,
                   T::blocks) void multiply_symbols(const __grid_constant__ ClmadJob job) {
     __shared__ __align__(16) uint64_t symbols[2][T::stage][2][32][2];
     __shared__ __align__(16) uint64_t elements[2][T::stage][T::outputs];
-    if (job.condition != nullptr && *job.condition != 0)
+    if (job.skip_if != nullptr && *job.skip_if != 0)
         return;
     const TilePlace tile(blockIdx.x, job.output_tiles, job.symbol_tiles);
     const Symbols::Span span = job.symbols.of_tile(tile.symbols, T::region_bytes);

@@ -2,9 +2,9 @@
 /* The product of bits of a matmul, on warpgroup MMAs; compiled for 9.0a alone.
  *
  * A block computes a tile of outputs for 256 symbols: consumer warpgroups of 64 rows, whose
- * accumulators stay in registers for all inputs, and a producer warp that copies batches (K-blocks)
- * of both operands to a ring in shared memory. Rows are in registers before their products begin:
- * without levels those of a batch, made during the products of the batch before. With levels three
+ * accumulators stay in registers for all inputs, and a producer warp that copies K-blocks of both
+ * operands to a ring in shared memory. Rows are in registers before their products begin: without
+ * levels those of a K-block, made during the products of the K-block before. With levels three
  * warpgroups have 160 registers for each thread and one step's rows ahead; two of them compute
  * while the third one waits. Traffic of L2 and of shared memory is the limit, so more rows for the
  * same data are worth it. */
@@ -19,7 +19,7 @@ namespace gfk {
 namespace matmul {
 namespace {
 
-/* Shared memory: the ring of stages, a batch each, its barriers, and planes of 8 rows of bits by
+/* Shared memory: the ring of stages, a K-block each, its barriers, and planes of 8 rows of bits by
  * 256 symbols. */
 template <class T>
 struct Ring {
@@ -39,21 +39,21 @@ template <class T>
 __device__ void copy_batches(const GemmJob &job, uint32_t shared, bulk::RingBarriers barriers) {
     using R = Ring<T>;
     bulk::RingPosition position;
-    const unsigned tiles = job.output_tiles * job.symbol_tiles, batches = T::parts * job.batches;
+    const unsigned tiles = job.output_tiles * job.symbol_tiles, k_blocks = T::parts * job.k_blocks;
     for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const TilePlace place(tile, job.output_tiles, job.symbol_tiles);
         constexpr unsigned data = T::steps * T::data_bytes, matrix = T::steps * T::matrix_bytes;
-        const uint8_t *from_data = job.data + (size_t)place.symbols * batches * data;
+        const uint8_t *from_data = job.data + (size_t)place.symbols * k_blocks * data;
         const unsigned product = place.symbols / job.symbols.tiles_each;
         const uint8_t *from_matrix =
-            job.matrix + ((size_t)product * job.output_tiles + place.outputs) * batches * matrix;
-        for (unsigned batch = 0; batch < batches; batch++, position.next(R::stages)) {
+            job.matrix + ((size_t)product * job.output_tiles + place.outputs) * k_blocks * matrix;
+        for (unsigned k_block = 0; k_block < k_blocks; k_block++, position.next(R::stages)) {
             const uint32_t filled = barriers.filled(position.stage);
             const uint32_t to = shared + position.stage * R::stage_bytes;
             bulk::wait(barriers.released(position.stage), position.parity ^ 1);
             bulk::arrive_with(filled, R::stage_bytes);
-            bulk::copy(to, from_data + (size_t)batch * data, data, filled);
-            bulk::copy(to + R::matrix_at, from_matrix + (size_t)batch * matrix, matrix, filled);
+            bulk::copy(to, from_data + (size_t)k_block * data, data, filled);
+            bulk::copy(to + R::matrix_at, from_matrix + (size_t)k_block * matrix, matrix, filled);
         }
     }
 }
@@ -324,7 +324,7 @@ __global__ __launch_bounds__(128 * (Tile<W, LEVELS>::warpgroups + 1),
                              1) void multiply_bits(const __grid_constant__ GemmJob job) {
     using T = Tile<W, LEVELS>;
     using R = Ring<T>;
-    if (job.condition != nullptr && *job.condition != 0)
+    if (job.skip_if != nullptr && *job.skip_if != 0)
         return;
     extern __shared__ __align__(128) uint8_t memory[];
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(memory);
@@ -386,7 +386,7 @@ __global__ __launch_bounds__(128 * (Tile<W, LEVELS>::warpgroups + 1),
                 sums[k * 128 * T::warpgroups] = make_uint4(0, 0, 0, 0);
         }
         for (unsigned part = 0; part < T::parts; part++) {
-            for (unsigned batch = 0; batch < job.batches; batch++) {
+            for (unsigned k_block = 0; k_block < job.k_blocks; k_block++) {
                 const uint64_t columns = data + position.stage * (R::stage_bytes / 16);
                 const uint32_t released = barriers.released(position.stage);
 #pragma unroll
@@ -403,13 +403,13 @@ __global__ __launch_bounds__(128 * (Tile<W, LEVELS>::warpgroups + 1),
 #pragma unroll
                     for (int n = 0; n < ahead; n++)
                         multiply<T>(c, a[n], columns + (step + n) * (T::data_bytes / 16),
-                                    batch + step + n);
+                                    k_block + step + n);
                     wgmma::commit();
                     if (step + ahead < T::steps) {
                         load(step + ahead);
                     } else {
                         position.next(R::stages);
-                        if (!last_tile || batch + 1 < job.batches || part + 1 < T::parts) {
+                        if (!last_tile || k_block + 1 < job.k_blocks || part + 1 < T::parts) {
                             bulk::wait(barriers.filled(position.stage), position.parity);
                             load(0);
                         }

@@ -102,8 +102,8 @@ struct Sequences {
 #pragma unroll
         for (int n = 0; n < T::pieces; n++)
             x[n] = of_word(words[n]);
-        const size_t batch = row / T::outputs * T::parts * job.steps + step;
-        uint32_t *to = job.matrix + batch * (T::matrix_bytes / 4) +
+        const size_t k_block = row / T::outputs * T::parts * job.steps + step;
+        uint32_t *to = job.matrix + k_block * (T::matrix_bytes / 4) +
                        row % T::outputs * (T::matrix_bytes / T::outputs / 4);
         if constexpr (T::pieces == 1)
             ((uint2 *)to)[q * 2 + half] = make_uint2((uint32_t)x[0], (uint32_t)(x[0] >> 32));

@@ -98,7 +98,7 @@ __launch_bounds__(32 *
 template <int W, int LEVELS>
 gfk_status write_symbols(const gfk_matmul_call *call, size_t first, size_t tiles) {
     using T = Tile<W, LEVELS>;
-    const size_t steps = call->plan.batches / T::parts * T::steps,
+    const size_t steps = call->plan.k_blocks / T::parts * T::steps,
                  at_once = Regions::most / T::inputs;
     DataJob job;
     job.data = call->workspace;
@@ -132,11 +132,11 @@ gfk_status run_wgmma(const gfk_matmul_call *call) {
     uint8_t *matrix = call->workspace + plan.data_space;
     GemmJob job;
     job.data = call->workspace;
-    job.batches = (uint32_t)(plan.batches / T::parts);
+    job.k_blocks = (uint32_t)(plan.k_blocks / T::parts);
     job.polynomial = lower_polynomial(W, call->field->polynomial);
     job.accumulate = call->accumulate;
     job.zero = 0;
-    job.condition = call->condition;
+    job.skip_if = call->skip_if;
     const gfk_status sent = send_points(call);
     if (sent != GFK_STATUS_SUCCESS)
         return sent;
@@ -150,16 +150,16 @@ gfk_status run_wgmma(const gfk_matmul_call *call) {
         const size_t at_once = plan.output_tiles_at_once * T::outputs;
         for (size_t row = 0; row < call->a->rows && status == GFK_STATUS_SUCCESS; row += at_once) {
             const size_t rows = call->a->rows - row < at_once ? call->a->rows - row : at_once;
-            status = write_rows<T>(call, row, rows, plan.batches / T::parts * T::steps,
+            status = write_rows<T>(call, row, rows, plan.k_blocks / T::parts * T::steps,
                                    (uint32_t *)matrix);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
             const size_t most = call->c->pointers ? Regions::most / T::outputs * T::outputs : rows;
             for (size_t first = 0; first < rows && status == GFK_STATUS_SUCCESS; first += most) {
-                job.matrix = matrix + first / T::outputs * plan.batches * plan.matrix_bytes;
+                job.matrix = matrix + first / T::outputs * plan.k_blocks * plan.matrix_bytes;
                 job.rows = (uint32_t)(rows - first < most ? rows - first : most);
                 job.output_tiles = (uint32_t)gfk_divide_up(job.rows, T::outputs);
-                job.wanted = call->wanted ? call->wanted + row + first : NULL;
+                job.output_mask = call->output_mask ? call->output_mask + row + first : NULL;
                 set_regions(job.c, call->c, call->head.c, call->head.c_stride, row + first,
                             plan.products * job.rows);
                 status = gemm<W, LEVELS>(job, call->machine.processors, call->stream);

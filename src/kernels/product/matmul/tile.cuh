@@ -46,8 +46,8 @@ struct Tile {
     static constexpr int h = W / pieces; /* bits of a piece */
     static constexpr int bits = GFK_MATMUL_TILE_BITS(LEVELS), warpgroups = bits / 64;
     static constexpr int outputs = bits / h, symbols = GFK_MATMUL_TILE_SYMBOLS;
-    static constexpr int steps = GFK_MATMUL_BATCH_BITS(LEVELS) / 256; /* of a batch (K-block) */
-    static constexpr int inputs = 256 / h;                            /* of a step */
+    static constexpr int steps = GFK_MATMUL_K_BLOCK_BITS(LEVELS) / 256; /* of a K-block */
+    static constexpr int inputs = 256 / h;                              /* of a step */
     static constexpr int region_bytes = symbols * symbol_bytes;
     static constexpr unsigned data_bytes = 8192; /* of a step */
     static constexpr unsigned matrix_bytes = LEVELS == 0 ? outputs * 64 : bits * 32;
@@ -141,8 +141,8 @@ struct TilePlace {
 /* Is this output to be stored? */
 template <class J>
 __device__ bool is_stored(const J &job, const Symbols::Span &span, unsigned row) {
-    return row < job.rows &&
-           (job.wanted == nullptr || job.wanted[(size_t)span.product * job.rows + row] != 0);
+    return row < job.rows && (job.output_mask == nullptr ||
+                              job.output_mask[(size_t)span.product * job.rows + row] != 0);
 }
 
 /* Stores 16 bytes of an output from byte `at` of its tile on. */
@@ -167,12 +167,12 @@ struct GemmJob {
     Regions c;
     Symbols symbols;
     uint32_t rows, output_tiles, symbol_tiles;
-    uint32_t batches;    /* of a part */
+    uint32_t k_blocks;   /* of a part */
     uint32_t polynomial; /* without its leading term */
     uint32_t accumulate;
-    uint32_t zero;             /* 0; a parameter, so that the compiler does not know the value */
-    const uint32_t *condition; /* as of gfk_matmul_call */
-    const uint8_t *wanted;     /* likewise, from the first region of c on */
+    uint32_t zero;              /* 0; a parameter, so that the compiler does not know the value */
+    const uint32_t *skip_if;    /* as of gfk_matmul_call */
+    const uint8_t *output_mask; /* likewise, from the first region of c on */
 };
 
 /* gemm.cu, for each line of shapes.def with WGMMA. The job's regions and operands are those of one

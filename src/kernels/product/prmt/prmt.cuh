@@ -117,7 +117,7 @@ struct Looped {
 template <class K>
 __global__ __launch_bounds__(K::threads, K::blocks) void looped(const __grid_constant__ Job job) {
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.reads_outputs && job.epilogue.unwanted())
+    if (job.reads_outputs && job.epilogue.skips())
         return;
     if (job.partial_head + job.partial_tail)
         multiply_partial<8>(job, thread, (uint64_t)gridDim.x * K::threads);
