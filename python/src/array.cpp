@@ -117,6 +117,9 @@ void Call::settle(const ArrayType &type, int device, nb::handle object) {
         place_known_ = true;
         device_ = device;
     }
+    if (device != device_ && has_pipeline_)
+        raise(GFK_STATUS_WRONG_DEVICE, "a pipeline takes arrays in the CPU's memory; without "
+                                       "pipeline= the call works on the GPU where its arrays are");
     if (device != device_)
         raise(GFK_STATUS_WRONG_DEVICE,
               "the arrays of one call are in one place: some are %s, others %s",

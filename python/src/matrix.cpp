@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <string>
 
+#include "host.h"
 #include "product_options.h"
 #include "status.h"
 
@@ -33,7 +34,8 @@ void check_generated(const Field &field, const gfk_matrix &m, gfk_status status)
     case GFK_STATUS_NOT_SUPPORTED:
         if (m.kind != GFK_MATRIX_PAR2)
             break;
-        raise(status, "w: a matrix of PAR2 has the field of 16 bits with GF-Complete's polynomial");
+        raise(status,
+              "field: a matrix of PAR2 has the field of 16 bits with GF-Complete's polynomial");
     case GFK_STATUS_INVALID_SIZE:
         if (m.kind == GFK_MATRIX_PAR2)
             raise(status,
@@ -108,8 +110,8 @@ class Matrix {
                                              nb::make_tuple(matrix_.rows, matrix_.cols), keywords));
     }
 
-    nb::object to_numpy(nb::handle w) const {
-        const Field field = field_of(w);
+    nb::object to_numpy(AnyField any_field) const {
+        const Field field = any_field;
         return words(field).attr("astype")("uint" + std::to_string(field.w));
     }
 
@@ -295,24 +297,36 @@ gfk_matmul_desc desc_of(const Call &call, const Field &field, uint32_t threads,
     return desc;
 }
 
-nb::object matmul(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool accumulate,
-                  Integer threads, const std::optional<std::string> &kernel, bool check_pointers) {
-    const Field field = field_of(w);
+nb::object matmul(nb::handle a, nb::handle b, AnyField any_field, nb::handle out, bool accumulate,
+                  Integer threads, const std::optional<std::string> &kernel, bool check_pointers,
+                  Pipeline *pipeline) {
+    const Field field = any_field;
     if (out.is_none() && accumulate)
         raise_value("accumulate adds to out, so out is needed");
-    Call call;
+    Call call(pipeline);
     const MatrixArgument matrix(call, a, field.w, "a");
     const size_t rows = matrix.get()->rows, cols = matrix.get()->cols;
     const Regions from(call, b, cols, field.w, Use::Read, "b");
     const Output to(call, out, from, rows, field.w);
+    const gfk_accumulate mode = accumulate ? GFK_XOR : GFK_SET;
     const gfk_matmul_desc desc =
         desc_of(call, field, threads.word32("threads"), kernel, check_pointers);
+    if (pipeline != nullptr) {
+        if (desc.threads != 0)
+            raise(GFK_STATUS_INVALID_ARGUMENT, "threads: a pipeline has threads of its own");
+        matrix.check(
+            field, pipeline->try_run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
+                return gfk_matmul_host(handle, &field, matrix.get(), from.get(), to.regions.get(),
+                                       from.bytes(), mode, report);
+            }));
+        return to.object;
+    }
     size_t bytes = 0;
     check(gfk_matmul_workspace(&field, rows, cols, from.bytes(), &desc, &bytes));
     void *workspace = call.workspace(bytes);
     const gfk_status status = call.try_run([&] {
-        return gfk_matmul(&field, matrix.get(), from.get(), to.regions.get(), from.bytes(),
-                          accumulate ? GFK_XOR : GFK_SET, &desc, workspace, bytes, call.stream());
+        return gfk_matmul(&field, matrix.get(), from.get(), to.regions.get(), from.bytes(), mode,
+                          &desc, workspace, bytes, call.stream());
     });
     matrix.check(field, status);
     return to.object;
@@ -331,9 +345,9 @@ struct Elimination {
     gfk_matrix_record result = {};
     nb::object pivots;
 
-    Elimination(Call &call, nb::handle w, nb::handle a, Integer threads,
+    Elimination(Call &call, const AnyField &any_field, nb::handle a, Integer threads,
                 const std::optional<std::string> &kernel, bool with_pivots)
-        : call(call), field(field_of(w)), from(call, a, field.w, Use::Read, "a"),
+        : call(call), field(any_field), from(call, a, field.w, Use::Read, "a"),
           matrix(GFK_MATRIX_DENSE_INIT(from.data(), from.rows(), from.cols(), from.stride())),
           desc(desc_of(call, field, threads.word32("threads"), kernel, false)),
           with_pivots(with_pivots) {
@@ -385,10 +399,10 @@ struct Elimination {
     }
 };
 
-nb::object invert(nb::handle a, nb::handle w, nb::handle out, bool pivots, Integer threads,
-                  const std::optional<std::string> &kernel) {
+nb::object invert(nb::handle a, const AnyField &any_field, nb::handle out, bool pivots,
+                  Integer threads, const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, w, a, threads, kernel, pivots);
+    Elimination e(call, any_field, a, threads, kernel, pivots);
     const size_t n = e.square();
     nb::object made = out.is_none() ? call.empty({n, n}) : nb::borrow(out);
     const Elements to(call, made, e.field.w, out.is_none() ? Use::New : Use::Write, "out");
@@ -402,10 +416,10 @@ nb::object invert(nb::handle a, nb::handle w, nb::handle out, bool pivots, Integ
     return e.results(made);
 }
 
-nb::object solve(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool pivots,
+nb::object solve(nb::handle a, nb::handle b, const AnyField &any_field, nb::handle out, bool pivots,
                  Integer threads, const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, w, a, threads, kernel, pivots);
+    Elimination e(call, any_field, a, threads, kernel, pivots);
     const size_t n = e.square();
     const Regions from(call, b, n, e.field.w, Use::Read, "b");
     const Output to(call, out, from, n, e.field.w);
@@ -427,17 +441,18 @@ void find_rank(const Call &call, Elimination &e) {
     });
 }
 
-size_t rank(nb::handle a, nb::handle w, Integer threads, const std::optional<std::string> &kernel) {
+size_t rank(nb::handle a, const AnyField &any_field, Integer threads,
+            const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, w, a, threads, kernel, false);
+    Elimination e(call, any_field, a, threads, kernel, false);
     find_rank(call, e);
     return e.result.rank;
 }
 
-nb::object pivots(nb::handle a, nb::handle w, Integer threads,
+nb::object pivots(nb::handle a, const AnyField &any_field, Integer threads,
                   const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, w, a, threads, kernel, true);
+    Elimination e(call, any_field, a, threads, kernel, true);
     find_rank(call, e);
     return e.pivots;
 }
@@ -488,8 +503,8 @@ gfk_status invert_each(const Field &field, const Matrices &from, const Matrices 
     return GFK_STATUS_SUCCESS;
 }
 
-nb::tuple invert_batch(nb::handle a, nb::handle w, nb::handle out) {
-    const Field field = field_of(w);
+nb::tuple invert_batch(nb::handle a, AnyField any_field, nb::handle out) {
+    const Field field = any_field;
     Call call;
     const Matrices from(call, a, field.w, Use::Read, "a");
     const size_t count = from.array.size(0), n = from.array.size(1);
@@ -525,10 +540,11 @@ static void bind_generated(nb::module_ &module) {
     using namespace nb::literals;
     nb::class_<Matrix>(
         module, "Matrix",
-        "A matrix that the library generates where it is needed; matmul takes it in the place of "
-        "an array,\nand Product too. It has no field and no place of its own.\n\n"
-        "`first` is where a part of a larger matrix begins. Points are integers below 2^w, no two "
-        "of them equal.\nj is the number of a row, i of a column.")
+        R"(A matrix that the library generates where it is needed; matmul takes it in the place of an array,
+and Product too. It has no field and no place of its own.
+
+`first` is where a part of a larger matrix begins. Points are integers below 2^w, no two of them equal.
+j is the number of a row, i of a column.)")
         .def_static(
             "cauchy",
             [](Integer rows, Integer cols, nb::handle row_points, nb::handle col_points,
@@ -538,9 +554,9 @@ static void bind_generated(nb::module_ &module) {
             },
             "rows"_a, "cols"_a, nb::kw_only(), "row_points"_a = nb::none(),
             "col_points"_a = nb::none(), "first"_a = 0,
-            "a[j][i] = 1 / (x_j + y_i): every square submatrix is regular.\n\n"
-            "x_j is row_points[j], by default cols + first + j; y_i is col_points[i], by default "
-            "i.")
+            R"(a[j][i] = 1 / (x_j + y_i): every square submatrix is regular.
+
+x_j is row_points[j], by default cols + first + j; y_i is col_points[i], by default i.)")
         .def_static(
             "vandermonde",
             [](Integer rows, Integer cols, nb::handle row_points, nb::handle col_points,
@@ -550,9 +566,9 @@ static void bind_generated(nb::module_ &module) {
             },
             "rows"_a, "cols"_a, nb::kw_only(), "row_points"_a = nb::none(),
             "col_points"_a = nb::none(), "first"_a = 0,
-            "Powers of points; 0^0 is 1. One of the two lists of points is given.\n\n"
-            "row_points: a[j][i] = row_points[j]^(first + i). col_points: a[j][i] = "
-            "col_points[i]^(first + j).")
+            R"(Powers of points; 0^0 is 1. One of the two lists of points is given.
+
+row_points: a[j][i] = row_points[j]^(first + i). col_points: a[j][i] = col_points[i]^(first + j).)")
         .def_static(
             "par2",
             [](Integer rows, Integer cols, Integer first) {
@@ -560,8 +576,8 @@ static void bind_generated(nb::module_ &module) {
                                   {nb::int_(0)});
             },
             "rows"_a, "cols"_a, nb::kw_only(), "first"_a = 0,
-            "The recovery slices of PAR2: a[j][i] = c_i^(first + j), where c_i = 2^n and n is the "
-            "i-th of the\nnumbers that 3, 5, 17 and 257 do not divide. w = 16 only.")
+            R"(The recovery slices of PAR2: a[j][i] = c_i^(first + j), where c_i = 2^n and n is the i-th of the
+numbers that 3, 5, 17 and 257 do not divide. w = 16 only.)")
         .def_static(
             "random",
             [](Integer rows, Integer cols, Integer seed, Integer first) {
@@ -570,13 +586,12 @@ static void bind_generated(nb::module_ &module) {
             },
             "rows"_a, "cols"_a, "seed"_a = 0, nb::kw_only(), "first"_a = 0,
             "Uniform elements, zero included, from Philox4x32-10; include/gfk/matmul.h says which.")
-        .def(
-            "to_numpy", &Matrix::to_numpy, "w"_a = 8,
-            "The elements, a numpy array of the shape (rows, cols) of integers of w bits. w: 8, 16 "
-            "or 32, or a Field.\n"
-            "Raises InvalidConstant (a point is not in the field), InvalidArgument (two equal "
-            "points), InvalidSize\n(more points than the field has), NotSupported (PAR2 in "
-            "another field).")
+        .def("to_numpy", &Matrix::to_numpy, "field"_a = 8,
+             R"(The elements, a numpy array of the shape (rows, cols) of integers of w bits.
+
+field: a Field, or a width of 8, 16 or 32.
+Raises InvalidConstant (a point is not in the field), InvalidArgument (two equal points), InvalidSize
+(more points than the field has), NotSupported (PAR2 in another field).)")
         .def_prop_ro(
             "shape", [](const Matrix &m) { return nb::make_tuple(m.get().rows, m.get().cols); },
             "(rows, cols)")
@@ -588,71 +603,66 @@ void bind_matrix(nb::module_ &module) {
     using namespace nb::literals;
     bind_generated(module);
     module.def(
-        "matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(),
+        "matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
         "accumulate"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
-        "check_pointers"_a = false,
-        "out = a b, or out ^= a b, for matrices of any size. Nothing of the matrix is kept; "
-        "gfk.Product is faster\nwhere one small matrix multiplies data often.\n\n"
-        "a: (rows, cols) integers of w bits, at the place of b; rows may have gaps between them. "
-        "Or "
-        "a gfk.Matrix.\n"
-        "b: cols regions of one length: an array of the shape (cols, ...) or a list of arrays, of "
-        "bytes or integers\nof w bits.\n"
-        "out: rows such regions, which overlap nothing else. None: a new array (rows, ...) of b's "
-        "framework.\n"
-        "w: 8, 16 or 32, or a Field. threads: on the CPU; 0: every core. check_pointers: checks "
-        "the memory of every\npointer; for debugging.\n"
-        "kernel: the id of a kernel of matmul in gfk.compiled_kernels(), for tests and benchmarks; "
-        "None: the kernel that is\nfastest by estimate.\n\n"
-        "A GPU needs compute capability 8.0 or higher, and 9.0 where an nvcc older than 13.3 built "
-        "the package. The work is\nin the order of the framework's current stream. Returns out.\n"
-        "Raises Overlap, InvalidSize, UnknownMethod (no kernel of matmul has this id), "
-        "InvalidArgument (a kernel of\nanother width; a kernel, and arrays on the CPU; an array a "
-        "whose rows overlap each other), NotSupported (the GPU or\nthis package has no kernel, or "
-        "not this one), WrongDevice, TypeError (dtype), ValueError (shape), and what\n"
-        "Matrix.to_numpy raises.");
-    module.def(
-        "invert", invert, "a"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(), "pivots"_a = false,
-        "threads"_a = 0, "kernel"_a = nb::none(),
-        "The inverse of a square matrix of any size; waits for it.\n\n"
-        "a: (n, n) integers of w bits; rows may have gaps between them. out: an array of this "
-        "kind, "
-        "or a itself (in\nplace). None: a new array.\n"
-        "threads: on the CPU; 0: every core. kernel: of the products in the elimination, as of "
-        "gfk.matmul.\n"
-        "Returns out; with pivots=True a tuple of out and the numpy array that gfk.pivots "
-        "returns.\n"
-        "Raises Singular, whose message has the rank; out is then as it was. Raises Overlap, "
-        "WrongDevice,\nUnknownMethod, InvalidArgument and NotSupported as gfk.matmul, which says "
-        "what a GPU needs; TypeError (dtype),\nValueError (shape).");
-    module.def(
-        "solve", solve, "a"_a, "b"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(),
-        "pivots"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
-        "The regions x with a x = b; waits for them.\n\n"
-        "a: (n, n) integers of w bits. b, out: n regions as of gfk.matmul; out overlaps nothing "
-        "else.\n"
-        "Otherwise as gfk.invert.");
-    module.def("rank", rank, "a"_a, nb::kw_only(), "w"_a = 8, "threads"_a = 0,
+        "check_pointers"_a = false, "pipeline"_a = nb::none(),
+        R"(out = a b, or out ^= a b, for matrices of any size. Nothing of the matrix is kept; gfk.Product is faster
+where one small matrix multiplies data often.
+
+a: (rows, cols) integers of w bits, at the place of b; rows may have gaps between them. Or a gfk.Matrix.
+b: cols regions of one length: an array of the shape (cols, ...) or a list of arrays, of bytes or integers
+of w bits.
+out: rows such regions, which overlap nothing else. None: a new array (rows, ...) of b's framework.
+field: a Field, or a width of 8, 16 or 32. threads: on the CPU; 0: every core.
+check_pointers: checks the memory of every pointer; for debugging.
+kernel: the id of a kernel of matmul in gfk.compiled_kernels(), for tests and benchmarks; None: the kernel that is
+fastest by estimate.
+pipeline: a gfk.Pipeline, for arrays in the CPU's memory; only GPUs that this call supports take part.
+
+A GPU needs compute capability 8.0 or higher, and 9.0 where an nvcc older than 13.3 built the package. The work is
+in the order of the framework's current stream. Returns out.
+Raises Overlap, InvalidSize, UnknownMethod (no kernel of matmul has this id), InvalidArgument (a kernel of
+another width; a kernel, and arrays on the CPU; an array a whose rows overlap each other), NotSupported (the GPU or
+this package has no kernel, or not this one), WrongDevice, TypeError (dtype), ValueError (shape), and what
+Matrix.to_numpy raises.)");
+    module.def("invert", invert, "a"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
+               "pivots"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
+               R"(The inverse of a square matrix of any size; waits for it.
+
+a: (n, n) integers of w bits; rows may have gaps between them. out: an array of this kind, or a itself (in
+place). None: a new array.
+threads: on the CPU; 0: every core. kernel: of the products in the elimination, as of gfk.matmul.
+Returns out; with pivots=True a tuple of out and the numpy array that gfk.pivots returns.
+Raises Singular, whose message has the rank; out is then as it was. Raises Overlap, WrongDevice,
+UnknownMethod, InvalidArgument and NotSupported as gfk.matmul, which says what a GPU needs; TypeError (dtype),
+ValueError (shape).)");
+    module.def("solve", solve, "a"_a, "b"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
+               "pivots"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
+               R"(The regions x with a x = b; waits for them.
+
+a: (n, n) integers of w bits. b, out: n regions as of gfk.matmul; out overlaps nothing else.
+Otherwise as gfk.invert.)");
+    module.def("rank", rank, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0,
                "kernel"_a = nb::none(),
-               "The rank of a matrix (rows, cols) of integers of w bits, an int; waits for it.\n"
-               "threads, kernel, and what it raises: as of gfk.invert.");
+               R"(The rank of a matrix (rows, cols) of integers of w bits, an int; waits for it.
+threads, kernel, and what it raises: as of gfk.invert.)");
     module.def(
-        "pivots", pivots, "a"_a, nb::kw_only(), "w"_a = 8, "threads"_a = 0, "kernel"_a = nb::none(),
-        "The pivots of a matrix (rows, cols): a numpy array of `rows` int32. Number r is the "
-        "column "
-        "that row r was\nsolved for, and -1 where row r is a sum of multiples of the rows before "
-        "it. The others are a largest set\nof independent rows. Waits. threads, kernel, and what "
-        "it raises: as of gfk.invert.");
-    module.def(
-        "invert_batch", invert_batch, "a"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(),
-        "The inverses of many matrices of one size.\n\n"
-        "a: (count, n, n) integers of w bits, each matrix without gaps. out: such an array, or a "
-        "itself (in place).\nNone: a new array.\n"
-        "Returns (out, ranks): ranks is an array of `count` int32 of the same framework and place. "
-        "The inverse of\na matrix whose rank is below n is not written.\n\n"
-        "On a GPU one launch, in the order of the framework's current stream, without waiting: n "
-        "<= 256 for w = 8\nand 16, n <= 128 for w = 32, compute capability 8.0. On the CPU one "
-        "matrix after the other, of any n.\n"
-        "Raises NotSupported, Overlap, WrongDevice, TypeError (dtype), ValueError (shape).");
+        "pivots", pivots, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0,
+        "kernel"_a = nb::none(),
+        R"(The pivots of a matrix (rows, cols): a numpy array of `rows` int32. Number r is the column that row r was
+solved for, and -1 where row r is a sum of multiples of the rows before it. The others are a largest set
+of independent rows. Waits. threads, kernel, and what it raises: as of gfk.invert.)");
+    module.def("invert_batch", invert_batch, "a"_a, nb::kw_only(), "field"_a = 8,
+               "out"_a = nb::none(),
+               R"(The inverses of many matrices of one size.
+
+a: (count, n, n) integers of w bits, each matrix without gaps. out: such an array, or a itself (in place).
+None: a new array.
+Returns (out, ranks): ranks is an array of `count` int32 of the same framework and place. The inverse of
+a matrix whose rank is below n is not written.
+
+On a GPU one launch, in the order of the framework's current stream, without waiting: n <= 256 for w = 8
+and 16, n <= 128 for w = 32, compute capability 8.0. On the CPU one matrix after the other, of any n.
+Raises NotSupported, Overlap, WrongDevice, TypeError (dtype), ValueError (shape).)");
 }
 } // namespace gfk

@@ -3,6 +3,7 @@
 
 #include <gfk/registry.h>
 
+#include "device.h"
 #include "status.h"
 
 namespace gfk {
@@ -100,15 +101,8 @@ gfk_product_desc ProductOptions::desc(int device) const {
     return desc;
 }
 
-nb::dict product_info(const gfk_product_info &info) {
-    nb::dict made;
-    if (info.engine == nullptr)
-        return made;
-    made["engine"] = info.engine->id;
-    made["kernel"] =
-        info.kernel != nullptr ? nb::object(nb::str(info.kernel->id)) : nb::object(nb::none());
-    made["device"] = info.device;
-    made["table_bytes"] = info.table_bytes;
-    return made;
+ProductInfo product_info(const gfk_product_info &info) {
+    return ProductInfo::of(info.engine->id, info.kernel != nullptr ? info.kernel->id : nullptr,
+                           name_of_device(info.device), info.table_bytes);
 }
 } // namespace gfk

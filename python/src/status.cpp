@@ -97,9 +97,16 @@ void bind_status(nb::module_ &module) {
     const std::string prefix = nb::cast<std::string>(module.attr("__name__")) + ".";
     PyObject *error = PyErr_NewExceptionWithDoc(
         (prefix + "Error").c_str(),
-        "Base of the exceptions of this package. `status` is the name of the C status.",
+        "Base of the exceptions of this package. `status` is the gfk.Status of the class.",
         PyExc_Exception, nullptr);
     module.attr("Error") = nb::steal(error);
+    nb::enum_<gfk_status> statuses(module, "Status", "The statuses of the library.",
+                                   nb::is_arithmetic());
+    const auto add = [&](gfk_status status) {
+        statuses.value(gfk_status_name(status) + strlen("GFK_STATUS_"), status,
+                       gfk_status_description(status));
+    };
+    add(GFK_STATUS_SUCCESS);
     classes.assign(1, error); // nothing raises SUCCESS
     for (int i = 1; strcmp(gfk_status_name(static_cast<gfk_status>(i)), "GFK_STATUS_UNKNOWN") != 0;
          i++) {
@@ -109,7 +116,8 @@ void bind_status(nb::module_ &module) {
         PyObject *made = PyErr_NewExceptionWithDoc((prefix + name).c_str(), description_of(status),
                                                    bases.ptr(), nullptr);
         nb::object type = nb::steal(made);
-        type.attr("status") = gfk_status_name(status);
+        add(status);
+        type.attr("status") = status;
         module.attr(name.c_str()) = type;
         classes.push_back(made);
     }
