@@ -11,7 +11,7 @@ import functools
 from . import _core, _reduce, files  # noqa: F401
 from ._bytes import join, split
 from ._core import *  # noqa: F403
-from ._core import Field, Multiplier, __version__
+from ._core import Field, Multiplier, Product, __version__
 from ._host import pinned_empty
 from ._records import (
     Advice, Calibration, CompiledKernelInfo, EngineInfo, KernelInfo, Located, MultiplierInfo, PipelineInfo,
@@ -36,6 +36,11 @@ def multiply(c, x, *, field=8, method=None, implementation="auto", kernel=None, 
     return multiplier.multiply(c, x, out, accumulate, pipeline=pipeline)
 
 
+def product(matrix, x, *, field=8, out=None, accumulate=False, pipeline=None):
+    """One run of a Product that is made for it and then freed; waits on a GPU."""
+    return Product(matrix, field).run(x, out, accumulate, pipeline=pipeline)
+
+
 for _name in dir(_core):
     _thing = getattr(_core, _name)
     if isinstance(_thing, type) and issubclass(_thing, Exception):
@@ -44,4 +49,4 @@ for _name in dir(_core):
 __all__ = [name for name in dir(_core) if not name.startswith("_")]
 __all__ += ["Advice", "Calibration", "CompiledKernelInfo", "EngineInfo", "KernelInfo", "Located", "MultiplierInfo",
             "PipelineInfo", "ProductInfo", "RLNCRecord", "RSInfo", "Report", "files", "join", "multiply",
-            "pinned_empty", "split"]
+            "pinned_empty", "product", "split"]

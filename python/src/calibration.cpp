@@ -95,12 +95,7 @@ Calibration calibrate(const Devices &devices, Integer device_memory, Integer pin
     const PipelineOptions options("auto", devices, device_memory, pinned_memory, zero, zero,
                                   threads, nb::none());
     gfk_calibration calibration;
-    gfk_status status;
-    {
-        const Unlocked unlocked;
-        status = gfk_calibrate(options.get(), nullptr, &calibration);
-    }
-    check(status);
+    check(unlocked([&] { return gfk_calibrate(options.get(), nullptr, &calibration); }));
     return of(calibration);
 }
 

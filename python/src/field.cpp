@@ -151,8 +151,8 @@ void bind_field(nb::module_ &module) {
     nb::class_<Field>(module, "Field",
                       R"(The field GF(2^w) = GF(2)[x] / polynomial.
 
-An element is an integer below 2^w whose bit i is the coefficient of x^i. An array of elements is an
-array of bytes (little-endian symbols) or of integers of w bits. Addition is XOR, written a ^ b.
+An element is an integer below 2^w whose bit i is the coefficient of x^i. An array of elements is an array of bytes
+(little-endian symbols) or of integers of w bits. Addition is XOR, written a ^ b.
 
 w: 8, 16 or 32. polynomial: with its leading term (0x11d); 0: GF-Complete's.
 Raises NotSupported (another w), InvalidArgument (its degree is not w), ReduciblePolynomial.)")
@@ -173,9 +173,8 @@ Raises NotSupported (another w), InvalidArgument (its degree is not w), Reducibl
             },
             "a"_a, "b"_a, "out"_a = nb::none(),
             R"(a * b, for integers and for arrays of one length in the CPU's memory, element by element.
-out: None, or an array of as many bytes, which may be a or b itself; none for two
-integers. Raises Overlap for one that overlaps them in another way.
-A constant times an array, which is much faster: gfk.multiply.)")
+out: None, or an array of as many bytes, which may be a or b itself; none for two integers. Raises Overlap for one
+that overlaps them in another way. A constant times an array, which is much faster: gfk.multiply.)")
         .def(
             "divide",
             [](const Field &f, nb::handle a, nb::handle b, nb::handle out) {
@@ -209,10 +208,7 @@ A constant times an array, which is much faster: gfk.multiply.)")
         .def("__hash__", [](const Field &f) { return nb::hash(nb::make_tuple(f.w, f.polynomial)); })
         .def("__reduce__", [](nb::handle self) {
             const auto &f = nb::cast<const Field &>(self);
-            nb::dict arguments;
-            arguments["w"] = f.w;
-            arguments["polynomial"] = f.polynomial;
-            return reduced<Field>(self, arguments);
+            return reduced<Field>(self, keywords("w", f.w, "polynomial", f.polynomial));
         });
 }
 } // namespace gfk

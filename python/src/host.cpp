@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "product_options.h"
+#include "named.h"
 
 namespace gfk {
 // ---- arguments ----------------------------------------------------------------------------------
@@ -20,19 +20,12 @@ FilePath::FilePath(nb::handle path) {
     bytes_ = nb::steal<nb::bytes>(bytes);
 }
 
-static gfk_path path_named(const std::string &name) {
-    check_text(name, "path");
-    for (int i = GFK_PATH_AUTO; i <= GFK_PATH_BOTH; i++)
-        if (name == gfk_path_name(static_cast<gfk_path>(i)))
-            return static_cast<gfk_path>(i);
-    raise(GFK_STATUS_INVALID_ARGUMENT, "path: %s is none of auto, cpu, gpu, both", name.c_str());
-}
-
 PipelineOptions::PipelineOptions(const std::string &path, const Devices &devices,
                                  Integer device_memory, Integer pinned_memory, Integer chunk,
                                  Integer streams, Integer threads, nb::handle calibration_file)
     : file_(calibration_file) {
-    desc_.path = path_named(path);
+    desc_.path = named(path, "path", GFK_PATH_AUTO, GFK_PATH_BOTH, gfk_path_name,
+                       GFK_STATUS_INVALID_ARGUMENT);
     if (devices)
         take_devices(*devices);
     desc_.devices = devices ? devices_.data() : nullptr;
@@ -70,12 +63,7 @@ void PipelineOptions::take_devices(const std::vector<Device> &devices) {
 Pipeline::Pipeline(const PipelineOptions &options)
     : last_(nb::module_::import_("threading").attr("local")()) {
     gfk_pipeline_t made = nullptr;
-    gfk_status status;
-    {
-        const Unlocked unlocked;
-        status = gfk_pipeline_create(&made, options.get());
-    }
-    check(status);
+    check(unlocked([&] { return gfk_pipeline_create(&made, options.get()); }));
     handle_.reset(made, gfk_pipeline_destroy);
     check(gfk_pipeline_get_info(made, &info_));
 }
@@ -106,12 +94,7 @@ void Pipeline::keep(const gfk_pipeline_report &report) const {
 static nb::object pinned_bytes(Integer length) {
     const size_t bytes = length.size("shape: the bytes");
     void *memory = nullptr;
-    gfk_status status;
-    {
-        const Unlocked unlocked;
-        status = gfk_pinned_alloc(&memory, bytes);
-    }
-    check(status);
+    check(unlocked([&] { return gfk_pinned_alloc(&memory, bytes); }));
     const nb::capsule owner(memory, [](void *p) noexcept { gfk_pinned_free(p); });
     return nb::cast(nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>(memory, {bytes}, owner));
 }
@@ -122,20 +105,20 @@ void bind_host(nb::module_ &module) {
     using namespace nb::literals;
     nb::class_<Pipeline>(
         module, "Pipeline",
-        R"(The way of large arrays in the CPU's memory: calls that take pipeline= send the work over the bus to one or
-several GPUs, to all cores of the CPU, or to both. Without a GPU the CPU does all of it.
+        R"(The way of large arrays in the CPU's memory: calls that take pipeline= send the work over the bus to one or several
+GPUs, to all cores of the CPU, or to both. Without a GPU the CPU does all of it.
 
 path: "auto" (the shortest predicted time, chosen for each call), "cpu", "gpu", "both". devices: a list such as
-["cuda:0", "cuda:1"]; None: the current one, if there is one. device_memory, pinned_memory: limits in bytes
-for buffers; 0: 1 GiB for each device, 256 MiB for all together. chunk: bytes of one chunk; streams:
-chunks in flight for each device; threads: of the CPU; 0: the library chooses. calibration_file: of
-Calibration.save. A file that is missing, damaged or of another machine is ignored, and so is a path that
-is no file, such as a folder: info().calibration tells.
+["cuda:0", "cuda:1"]; None: the current one, if there is one. device_memory, pinned_memory: limits in bytes for
+buffers; 0: 1 GiB for each device, 256 MiB for all together. chunk: bytes of one chunk; streams: chunks in flight
+for each device; threads: of the CPU; 0: the library chooses. calibration_file: of Calibration.save. A file that is
+missing, damaged or of another machine is ignored, and so is a path that is no file, such as a folder:
+info().calibration tells.
 Raises NoDevice ("gpu", "both" or a device that does not exist), InvalidArgument, OutOfMemory, Cuda.
 
-pipeline= is an argument of multiply, Multiplier.multiply, product, Product.run, matmul, RS.encode, decode, repair and
-verify, RLNC.encode, recode and decode. They then take arrays of any framework, pinned (gfk.pinned_empty) or not,
-and refuse those on a GPU. The results are the same bytes for every path. After a call, `report` tells what was
+pipeline= is an argument of multiply, Multiplier.multiply, product, Product.run, matmul, RS.encode, decode, repair
+and verify, RLNC.encode, recode and decode. They then take arrays of any framework, pinned (gfk.pinned_empty) or
+not, and refuse those on a GPU. The results are the same bytes for every path. After a call, `report` tells what was
 done. A pipeline is a context manager, and closes itself when it is no longer used. Any thread; calls on one
 pipeline run one after the other.)")
         .def(

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "host.h"
-#include "product_options.h"
+#include "named.h"
 #include "status.h"
 
 namespace gfk {
@@ -102,9 +102,9 @@ class Matrix {
         if (matrix_.kind == GFK_MATRIX_RANDOM)
             keywords["seed"] = matrix_.seed;
         if (matrix_.row_points != nullptr)
-            keywords["row_points"] = nb::tuple(list_of(row_points_));
+            keywords["row_points"] = nb::tuple(nb::cast(row_points_));
         if (matrix_.col_points != nullptr)
-            keywords["col_points"] = nb::tuple(list_of(col_points_));
+            keywords["col_points"] = nb::tuple(nb::cast(col_points_));
         return nb::make_tuple(nb::module_::import_("gfk._reduce").attr("called"),
                               nb::make_tuple(nb::type<Matrix>(), name_of(matrix_.kind),
                                              nb::make_tuple(matrix_.rows, matrix_.cols), keywords));
@@ -123,13 +123,6 @@ class Matrix {
     }
 
   private:
-    static nb::list list_of(const std::vector<uint32_t> &points) {
-        nb::list made;
-        for (const uint32_t point : points)
-            made.append(point);
-        return made;
-    }
-
     static void take(std::vector<uint32_t> &points, const uint32_t *&address, nb::handle object,
                      size_t count, const char *name) {
         if (object.is_none())
@@ -540,11 +533,11 @@ static void bind_generated(nb::module_ &module) {
     using namespace nb::literals;
     nb::class_<Matrix>(
         module, "Matrix",
-        R"(A matrix that the library generates where it is needed; matmul takes it in the place of an array,
-and Product too. It has no field and no place of its own.
+        R"(A matrix that the library generates where it is needed; matmul takes it in the place of an array, and Product too.
+It has no field and no place of its own.
 
-`first` is where a part of a larger matrix begins. Points are integers below 2^w, no two of them equal.
-j is the number of a row, i of a column.)")
+`first` is where a part of a larger matrix begins. Points are integers below 2^w, no two of them equal. j is the
+number of a row, i of a column.)")
         .def_static(
             "cauchy",
             [](Integer rows, Integer cols, nb::handle row_points, nb::handle col_points,
@@ -576,8 +569,8 @@ row_points: a[j][i] = row_points[j]^(first + i). col_points: a[j][i] = col_point
                                   {nb::int_(0)});
             },
             "rows"_a, "cols"_a, nb::kw_only(), "first"_a = 0,
-            R"(The recovery slices of PAR2: a[j][i] = c_i^(first + j), where c_i = 2^n and n is the i-th of the
-numbers that 3, 5, 17 and 257 do not divide. w = 16 only.)")
+            R"(The recovery slices of PAR2: a[j][i] = c_i^(first + j), where c_i = 2^n and n is the i-th of the numbers that 3, 5,
+17 and 257 do not divide. w = 16 only.)")
         .def_static(
             "random",
             [](Integer rows, Integer cols, Integer seed, Integer first) {
@@ -590,8 +583,8 @@ numbers that 3, 5, 17 and 257 do not divide. w = 16 only.)")
              R"(The elements, a numpy array of the shape (rows, cols) of integers of w bits.
 
 field: a Field, or a width of 8, 16 or 32.
-Raises InvalidConstant (a point is not in the field), InvalidArgument (two equal points), InvalidSize
-(more points than the field has), NotSupported (PAR2 in another field).)")
+Raises InvalidConstant (a point is not in the field), InvalidArgument (two equal points), InvalidSize (more points
+than the field has), NotSupported (PAR2 in another field).)")
         .def_prop_ro(
             "shape", [](const Matrix &m) { return nb::make_tuple(m.get().rows, m.get().cols); },
             "(rows, cols)")
@@ -606,12 +599,12 @@ void bind_matrix(nb::module_ &module) {
         "matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
         "accumulate"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
         "check_pointers"_a = false, "pipeline"_a = nb::none(),
-        R"(out = a b, or out ^= a b, for matrices of any size. Nothing of the matrix is kept; gfk.Product is faster
-where one small matrix multiplies data often.
+        R"(out = a b, or out ^= a b, for matrices of any size. Nothing of the matrix is kept; gfk.Product is faster where one
+small matrix multiplies data often.
 
 a: (rows, cols) integers of w bits, at the place of b; rows may have gaps between them. Or a gfk.Matrix.
-b: cols regions of one length: an array of the shape (cols, ...) or a list of arrays, of bytes or integers
-of w bits.
+b: cols regions of one length: an array of the shape (cols, ...) or a list of arrays, of bytes or integers of w
+bits.
 out: rows such regions, which overlap nothing else. None: a new array (rows, ...) of b's framework.
 field: a Field, or a width of 8, 16 or 32. threads: on the CPU; 0: every core.
 check_pointers: checks the memory of every pointer; for debugging.
@@ -621,48 +614,47 @@ pipeline: a gfk.Pipeline, for arrays in the CPU's memory; only GPUs that this ca
 
 A GPU needs compute capability 8.0 or higher, and 9.0 where an nvcc older than 13.3 built the package. The work is
 in the order of the framework's current stream. Returns out.
-Raises Overlap, InvalidSize, UnknownMethod (no kernel of matmul has this id), InvalidArgument (a kernel of
-another width; a kernel, and arrays on the CPU; an array a whose rows overlap each other), NotSupported (the GPU or
-this package has no kernel, or not this one), WrongDevice, TypeError (dtype), ValueError (shape), and what
+Raises Overlap, InvalidSize, UnknownMethod (no kernel of matmul has this id), InvalidArgument (a kernel of another
+width; a kernel, and arrays on the CPU; an array a whose rows overlap each other), NotSupported (the GPU or this
+package has no kernel, or not this one), WrongDevice, TypeError (dtype), ValueError (shape), and what
 Matrix.to_numpy raises.)");
     module.def("invert", invert, "a"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
                "pivots"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
                R"(The inverse of a square matrix of any size; waits for it.
 
-a: (n, n) integers of w bits; rows may have gaps between them. out: an array of this kind, or a itself (in
-place). None: a new array.
+a: (n, n) integers of w bits; rows may have gaps between them. out: an array of this kind, or a itself (in place).
+None: a new array.
 threads: on the CPU; 0: every core. kernel: of the products in the elimination, as of gfk.matmul.
 Returns out; with pivots=True a tuple of out and the numpy array that gfk.pivots returns.
-Raises Singular, whose message has the rank; out is then as it was. Raises Overlap, WrongDevice,
-UnknownMethod, InvalidArgument and NotSupported as gfk.matmul, which says what a GPU needs; TypeError (dtype),
-ValueError (shape).)");
+Raises Singular, whose message has the rank; out is then as it was. Raises Overlap, WrongDevice, UnknownMethod,
+InvalidArgument and NotSupported as gfk.matmul, which says what a GPU needs; TypeError (dtype), ValueError (shape).)");
     module.def("solve", solve, "a"_a, "b"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
                "pivots"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
                R"(The regions x with a x = b; waits for them.
 
-a: (n, n) integers of w bits. b, out: n regions as of gfk.matmul; out overlaps nothing else.
-Otherwise as gfk.invert.)");
-    module.def("rank", rank, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0,
-               "kernel"_a = nb::none(),
-               R"(The rank of a matrix (rows, cols) of integers of w bits, an int; waits for it.
-threads, kernel, and what it raises: as of gfk.invert.)");
+a: (n, n) integers of w bits. b, out: n regions as of gfk.matmul; out overlaps nothing else. Otherwise as
+gfk.invert.)");
+    module.def(
+        "rank", rank, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0, "kernel"_a = nb::none(),
+        R"(The rank of a matrix (rows, cols) of integers of w bits, an int; waits for it. threads, kernel, and what it raises:
+as of gfk.invert.)");
     module.def(
         "pivots", pivots, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0,
         "kernel"_a = nb::none(),
-        R"(The pivots of a matrix (rows, cols): a numpy array of `rows` int32. Number r is the column that row r was
-solved for, and -1 where row r is a sum of multiples of the rows before it. The others are a largest set
-of independent rows. Waits. threads, kernel, and what it raises: as of gfk.invert.)");
+        R"(The pivots of a matrix (rows, cols): a numpy array of `rows` int32. Number r is the column that row r was solved
+for, and -1 where row r is a sum of multiples of the rows before it. The others are a largest set of independent
+rows. Waits. threads, kernel, and what it raises: as of gfk.invert.)");
     module.def("invert_batch", invert_batch, "a"_a, nb::kw_only(), "field"_a = 8,
                "out"_a = nb::none(),
                R"(The inverses of many matrices of one size.
 
 a: (count, n, n) integers of w bits, each matrix without gaps. out: such an array, or a itself (in place).
 None: a new array.
-Returns (out, ranks): ranks is an array of `count` int32 of the same framework and place. The inverse of
-a matrix whose rank is below n is not written.
+Returns (out, ranks): ranks is an array of `count` int32 of the same framework and place. The inverse of a matrix
+whose rank is below n is not written.
 
-On a GPU one launch, in the order of the framework's current stream, without waiting: n <= 256 for w = 8
-and 16, n <= 128 for w = 32, compute capability 8.0. On the CPU one matrix after the other, of any n.
+On a GPU one launch, in the order of the framework's current stream, without waiting: n <= 256 for w = 8 and 16, n
+<= 128 for w = 32, compute capability 8.0. On the CPU one matrix after the other, of any n.
 Raises NotSupported, Overlap, WrongDevice, TypeError (dtype), ValueError (shape).)");
 }
 } // namespace gfk

@@ -12,21 +12,13 @@
 #include "array.h"
 #include "field.h"
 #include "host.h"
+#include "named.h"
 #include "places.h"
-#include "product_options.h"
 #include "reduce.h"
 #include "status.h"
 
 namespace gfk {
 namespace {
-gfk_implementation implementation_of(const std::string &name) {
-    for (int i = GFK_IMPLEMENTATION_AUTO; i <= GFK_IMPLEMENTATION_OPT; i++)
-        if (name == gfk_implementation_name(static_cast<gfk_implementation>(i)))
-            return static_cast<gfk_implementation>(i);
-    raise(GFK_STATUS_UNKNOWN_METHOD, "no implementation has the name %s: auto, host, naive, opt",
-          name.c_str());
-}
-
 class Multiplier {
   public:
     Multiplier(AnyField field, const std::optional<std::string> &method,
@@ -38,7 +30,9 @@ class Multiplier {
         if (method)
             check(gfk_multiplier_desc_parse(&desc_, method->c_str()), method->c_str());
         desc_.kernel = kernel_ ? kernel_->c_str() : nullptr;
-        desc_.implementation = implementation_of(implementation);
+        desc_.implementation =
+            named(implementation, "implementation", GFK_IMPLEMENTATION_AUTO, GFK_IMPLEMENTATION_OPT,
+                  gfk_implementation_name, GFK_STATUS_UNKNOWN_METHOD);
         desc_.table_limit = table_limit.word64("table_limit");
         desc_.check_pointers = check_pointers;
     }
@@ -89,14 +83,9 @@ class Multiplier {
     Field field() const { return field_; }
 
     nb::dict arguments() const {
-        nb::dict made;
-        made["field"] = field_;
-        made["method"] = method_;
-        made["implementation"] = gfk_implementation_name(desc_.implementation);
-        made["kernel"] = kernel_;
-        made["table_limit"] = desc_.table_limit;
-        made["check_pointers"] = desc_.check_pointers;
-        return made;
+        return keywords("field", field_, "method", method_, "implementation",
+                        gfk_implementation_name(desc_.implementation), "kernel", kernel_,
+                        "table_limit", desc_.table_limit, "check_pointers", desc_.check_pointers);
     }
 
   private:
@@ -148,15 +137,13 @@ Tables are built at the first call in each place. Any thread.)")
 
 c: an integer below 2^w. x: a contiguous array of bytes or of w-bit integers, of whole symbols.
 out: an array of as many bytes, at the same place; x itself works in place. None: a new array.
-pipeline: a gfk.Pipeline, for arrays in the CPU's memory; the Multiplier then names no kernel.
-On a GPU the work is in the order of the framework's current stream. Returns out.
-Raises InvalidConstant, InvalidSize, Overlap, TableLimit, UnknownMethod, NotSupported, TypeError (dtype),
-ValueError (shape, not contiguous).)")
+pipeline: a gfk.Pipeline, for arrays in the CPU's memory; the Multiplier then names no kernel. On a GPU the work is
+in the order of the framework's current stream. Returns out.
+Raises InvalidConstant, InvalidSize, Overlap, TableLimit, UnknownMethod, NotSupported, TypeError (dtype), ValueError
+(shape, not contiguous).)")
         .def("info", &Multiplier::info, "device"_a = "cpu",
              "The kernel for a place, and its bytes of tables and workspace.")
         .def_prop_ro("field", &Multiplier::field, "The Field.")
-        .def("__reduce__", [](nb::handle self) {
-            return reduced<Multiplier>(self, nb::cast<const Multiplier &>(self).arguments());
-        });
+        .def("__reduce__", reduce<Multiplier>);
 }
 } // namespace gfk

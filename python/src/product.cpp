@@ -64,8 +64,7 @@ class Product {
 
     nb::dict arguments() const {
         nb::dict made = options_.arguments();
-        made["matrix"] = array_of(matrix_);
-        made["field"] = field_;
+        add_keywords(made, "matrix", array_of(matrix_), "field", field_);
         return made;
     }
 
@@ -89,23 +88,18 @@ class Product {
     Places<gfk_product_t, gfk_product_destroy> places_;
 };
 
-nb::object product(nb::handle matrix, nb::handle x, AnyField field, nb::handle out, bool accumulate,
-                   Pipeline *pipeline) {
-    Product made(matrix, std::move(field), ProductOptions());
-    return made.run(x, out, accumulate, pipeline); // its end waits on a GPU
-}
 } // namespace
 
 void bind_product(nb::module_ &module) {
     using namespace nb::literals;
     nb::class_<Product> type(
         module, "Product",
-        R"(A small matrix times regions: out[j] = sum over i of matrix[j][i] * x[i]. The matrix is expanded once at each
-place, at the first run there. gfk.matmul takes matrices of any size, and keeps nothing of them.)");
+        R"(A small matrix times regions: out[j] = sum over i of matrix[j][i] * x[i]. The matrix is expanded once at each place,
+at the first run there. gfk.matmul takes matrices of any size, and keeps nothing of them.)");
     def_init_with_options<nb::handle, AnyField>(
         type, "matrix"_a, "field"_a = 8, nb::kw_only(),
-        R"(matrix: rows x cols elements below 2^w: an array of integers in the CPU's memory, nested sequences, or a
-gfk.Matrix; copied. field: a Field, or a width of 8, 16 or 32.
+        R"(matrix: rows x cols elements below 2^w: an array of integers in the CPU's memory, nested sequences, or a gfk.Matrix;
+copied. field: a Field, or a width of 8, 16 or 32.
 engine: an id of gfk.engines(), or of one of its kernels; None: the fastest measured one for the shape.
 family: only engines of this family ("host", "isal", "perop", "prmt", "bmma", "clmad", "gfcomplete").
 method: only per-operation engines of this method ("SPLIT", "LOG", ...).
@@ -118,24 +112,18 @@ Raises InvalidConstant (an element is not in the field), UnknownMethod, ValueErr
              nb::kw_only(), "pipeline"_a = nb::none(),
              R"(The matrix times regions, or out ^= that with accumulate.
 
-x: cols regions of one length: an array of the shape (cols, ...) whose rows may have gaps between them, or a
-list of arrays; bytes, or integers of w bits. out: rows such regions, which overlap nothing else. None: a new
-array (rows, ...) of x's framework.
-pipeline: a gfk.Pipeline, for arrays in the CPU's memory; the Product then names no engine. The pipeline keeps
-what it derives of the last 8 matrices.
-On a GPU the work is in the order of the framework's current stream. Returns out.
-Raises InvalidSize, Overlap, WrongDevice (also an engine of the CPU for arrays on a GPU), NotSupported,
-TableLimit, UnknownMethod (no such engine), TypeError (dtype), ValueError (shape, not contiguous).)")
+x: cols regions of one length: an array of the shape (cols, ...) whose rows may have gaps between them, or a list of
+arrays; bytes, or integers of w bits. out: rows such regions, which overlap nothing else. None: a new array (rows,
+...) of x's framework.
+pipeline: a gfk.Pipeline, for arrays in the CPU's memory; the Product then names no engine. The pipeline keeps what
+it derives of the last 8 matrices. On a GPU the work is in the order of the framework's current stream. Returns out.
+Raises InvalidSize, Overlap, WrongDevice (also an engine of the CPU for arrays on a GPU), NotSupported, TableLimit,
+UnknownMethod (no such engine), TypeError (dtype), ValueError (shape, not contiguous).)")
         .def("prepare", &Product::prepare, "device"_a = "cpu",
              "Makes the product, with its tables, at a place before the first run there.")
         .def("info", &Product::info, "device"_a = "cpu", "What runs at a place. Nothing is made.")
         .def_prop_ro("field", &Product::field, "The Field of the symbols.")
         .def_prop_ro("shape", &Product::shape, "(rows, cols) of the matrix.")
-        .def("__reduce__", [](nb::handle self) {
-            return reduced<Product>(self, nb::cast<const Product &>(self).arguments());
-        });
-    module.def("product", product, "matrix"_a, "x"_a, nb::kw_only(), "field"_a = 8,
-               "out"_a = nb::none(), "accumulate"_a = false, "pipeline"_a = nb::none(),
-               "One run of a Product that is made for it and then freed; waits on a GPU.");
+        .def("__reduce__", reduce<Product>);
 }
 } // namespace gfk

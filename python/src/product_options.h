@@ -18,9 +18,6 @@
 namespace gfk {
 namespace nb = nanobind;
 
-// Refuses a text with a NUL character, which C would cut. `name` is the argument's, for messages.
-void check_text(const std::optional<std::string> &text, const char *name);
-
 class ProductOptions {
   public:
     using Text = std::optional<std::string>;

@@ -6,10 +6,29 @@
 namespace gfk {
 namespace nb = nanobind;
 
+inline void add_keywords(nb::dict &) {}
+template <class T, class... More>
+void add_keywords(nb::dict &made, const char *name, const T &value, const More &...more) {
+    made[name] = value;
+    add_keywords(made, more...);
+}
+
+// Keyword arguments: their names, each followed by its value.
+template <class... Pairs>
+nb::dict keywords(const Pairs &...pairs) {
+    nb::dict made;
+    add_keywords(made, pairs...);
+    return made;
+}
+
 // The result of __reduce__ of an object of the class T, or of a class of Python that is derived from T: from the
 // keyword arguments of T.
 template <class T>
 nb::object reduced(nb::handle self, const nb::dict &arguments) {
     return nb::module_::import_("gfk._reduce").attr("reduced")(self, nb::type<T>(), arguments);
+}
+template <class T>
+nb::object reduce(nb::handle self) {
+    return reduced<T>(self, nb::cast<const T &>(self).arguments());
 }
 } // namespace gfk

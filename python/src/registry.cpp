@@ -6,7 +6,7 @@
 #include <nanobind/stl/string.h>
 
 #include "device.h"
-#include "product_options.h"
+#include "named.h"
 #include "records.h"
 #include "status.h"
 
@@ -74,10 +74,10 @@ device: where a row is available, or not for a reason; the CPU's rows are looked
     module.def("engines", engines, "device"_a = "cuda:0", "The engines of products, as kernels().");
     module.def(
         "compiled_kernels", compiled_kernels, "owner"_a = nb::none(),
-        R"(The compiled kernels of an owner: an engine, "bmma_w8", or a call with or without its width, "matmul",
-"eliminate", "invert_batch" or "rlnc_take"; of all owners for None.
+        R"(The compiled kernels of an owner: an engine, "bmma_w8", or a call with or without its width, "matmul", "eliminate",
+"invert_batch" or "rlnc_take"; of all owners for None.
 
-Those of matmul can be named as `kernel` of matmul, invert, solve, rank, pivots and RLNC, those of an engine
-as `engine` of Product.)");
+Those of matmul can be named as `kernel` of matmul, invert, solve, rank, pivots and RLNC, those of an engine as
+`engine` of Product.)");
 }
 } // namespace gfk

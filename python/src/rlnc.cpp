@@ -17,6 +17,7 @@
 #include "field.h"
 #include "host.h"
 #include "matrix.h"
+#include "named.h"
 #include "places.h"
 #include "reduce.h"
 #include "status.h"
@@ -25,12 +26,8 @@ namespace gfk {
 namespace {
 using Shape = std::vector<size_t>;
 
-gfk_rlnc_kind kind_of(const std::string &name) {
-    if (name == "philox")
-        return GFK_RLNC_PHILOX;
-    if (name == "rfc8681")
-        return GFK_RLNC_RFC8681;
-    raise_value("kind: no rule for coding vectors has the name %s: philox, rfc8681", name.c_str());
+const char *name_of_kind(gfk_rlnc_kind kind) {
+    return kind == GFK_RLNC_PHILOX ? "philox" : "rfc8681";
 }
 
 // Refuses generations whose numbers pass 2^64.
@@ -374,7 +371,8 @@ class RLNC {
          bool check_pointers)
         : code_(std::make_shared<Code>()) {
         code_->field = field;
-        code_->desc.kind = kind_of(kind);
+        code_->desc.kind = named(kind, "kind", GFK_RLNC_PHILOX, GFK_RLNC_RFC8681, name_of_kind,
+                                 GFK_STATUS_INVALID_ARGUMENT);
         const bool is_philox = code_->desc.kind == GFK_RLNC_PHILOX;
         code_->n =
             n.size("n", 1, is_philox ? GFK_RLNC_MOST_SOURCES : 65535, GFK_STATUS_INVALID_SIZE);
@@ -567,18 +565,11 @@ class RLNC {
     Code &code() const { return *code_; }
 
     nb::dict arguments() const {
-        nb::dict made;
-        made["n"] = code_->n;
-        made["bytes"] = code_->bytes;
-        made["field"] = code_->field;
-        made["kind"] = code_->desc.kind == GFK_RLNC_PHILOX ? "philox" : "rfc8681";
-        made["density"] = code_->desc.density;
-        made["systematic"] = code_->desc.systematic;
-        made["seed"] = code_->desc.seed;
-        made["threads"] = code_->desc.threads;
-        made["kernel"] = code_->kernel;
-        made["check_pointers"] = code_->desc.check_pointers;
-        return made;
+        const gfk_rlnc_desc &d = code_->desc;
+        return keywords("n", code_->n, "bytes", code_->bytes, "field", code_->field, "kind",
+                        name_of_kind(d.kind), "density", d.density, "systematic", d.systematic,
+                        "seed", d.seed, "threads", d.threads, "kernel", code_->kernel,
+                        "check_pointers", d.check_pointers);
     }
 
   private:
@@ -600,8 +591,8 @@ static void bind_decoder(nb::module_ &module) {
         module, "RLNCDecoder",
         R"(A decoder of one or more generations at one place; RLNC.decoder makes it, with all memory that it needs.
 
-A call on a GPU is in the order of the framework's current stream: use one stream for the calls on a decoder,
-or streams that wait for each other. Any thread; calls on one decoder come one after the other.)")
+A call on a GPU is in the order of the framework's current stream: use one stream for the calls on a decoder, or
+streams that wait for each other. Any thread; calls on one decoder come one after the other.)")
         .def(
             "add", &RLNCDecoder::add, "packets"_a.none(), "payloads"_a, "vectors"_a = nb::none(),
             "generations"_a = nb::none(), nb::kw_only(), "out"_a = nb::none(),
@@ -609,28 +600,28 @@ or streams that wait for each other. Any thread; calls on one decoder come one a
 
 packets: the packets' numbers, integers below 2^32. None: the vectors are given.
 payloads: as many regions of RLNC.bytes bytes at the decoder's place: an array or a list of arrays.
-vectors: the coding vectors, an array (packets, n) of integers of w bits. None: they follow from the numbers.
-With vectors the numbers are not read.
-generations: the packets' generations, integers; None in a decoder of one generation. Numbers and generations
-are broadcast as numpy does: with generations of the shape (g, 1), the payloads may have the shape (g, count, ...).
+vectors: the coding vectors, an array (packets, n) of integers of w bits. None: they follow from the numbers. With
+vectors the numbers are not read.
+generations: the packets' generations, integers; None in a decoder of one generation. Numbers and generations are
+broadcast as numpy does: with generations of the shape (g, 1), the payloads may have the shape (g, count, ...).
 out: `packets` bytes at the decoder's place.
 
-Returns out, one gfk.Outcome for each packet; with None a numpy array of uint8, for which the call waits
-on a GPU. Among packets that depend on each other the first are the innovative ones.
+Returns out, one gfk.Outcome for each packet; with None a numpy array of uint8, for which the call waits on a GPU.
+Among packets that depend on each other the first are the innovative ones.
 Raises WrongDevice, Overlap, InvalidArgument (a number that is negative or too large), ValueError (shape),
 TypeError.)")
         .def(
             "decode", &RLNCDecoder::decode, "out"_a = nb::none(), nb::kw_only(), "check"_a = true,
             R"(Writes the sources that are determined so far. May be called again, and after further packets.
 
-out: generations * n regions. None: a new array of the framework and the dtype of the first payloads:
-(n, length) for one generation, (generations, n, length) for more.
-check: waits, and raises Corrupt if kept packets of a generation contradict its sources; records() tells
-which generations. From exactly n packets a changed packet cannot be noticed. With check=False the call does
-not wait on a GPU.
+out: generations * n regions. None: a new array of the framework and the dtype of the first payloads: (n, length)
+for one generation, (generations, n, length) for more.
+check: waits, and raises Corrupt if kept packets of a generation contradict its sources; records() tells which
+generations. From exactly n packets a changed packet cannot be noticed. With check=False the call does not wait on a
+GPU.
 
-Returns (out, decoded): decoded is an array of bool, True where a source has been written. The others are
-as they were, and have no defined contents in a new array.)")
+Returns (out, decoded): decoded is an array of bool, True where a source has been written. The others are as they
+were, and have no defined contents in a new array.)")
         .def("records", &RLNCDecoder::records,
              "The states of the generations; waits, and never raises what a record says.")
         .def_prop_ro("rank", &RLNCDecoder::rank,
@@ -648,15 +639,15 @@ void bind_rlnc(nb::module_ &module) {
     bind_decoder(module);
     nb::class_<RLNC>(
         module, "RLNC",
-        R"(Random linear network coding. The n sources of a generation are regions of the same length; the payload of a
-packet is a sum of multiples of the sources, and the n factors are the packet's coding vector, which follows from
-the numbers of the generation and the packet. Any n packets whose vectors are independent determine the sources.
+        R"(Random linear network coding. The n sources of a generation are regions of the same length; the payload of a packet
+is a sum of multiples of the sources, and the n factors are the packet's coding vector, which follows from the
+numbers of the generation and the packet. Any n packets whose vectors are independent determine the sources.
 
 n: sources of a generation, 1 to 65536. bytes: of a source and of a payload, whole symbols of w bits.
 field: a Field, or a width of 8, 16 or 32.
 kind: "philox", uniform elements; "rfc8681": the coefficients of RFC 8681, w = 8.
-density: philox: of 256, the chance that an element is kept, 256 keeps all; rfc8681: of 16, the chance of
-an element that is not zero. 0: the largest.
+density: philox: of 256, the chance that an element is kept, 256 keeps all; rfc8681: of 16, the chance of an element
+that is not zero. 0: the largest.
 systematic: packets 0 to n - 1 of a generation are its sources.
 seed: of philox. threads: on the CPU; 0: every core. check_pointers: for debugging.
 kernel: of the products on GPUs, as of gfk.matmul, for tests and benchmarks. Calls with arrays on the CPU, decoders
@@ -677,30 +668,30 @@ Regions and vectors of several generations follow each other: an array of the sh
             "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(), "like"_a = nb::none(),
             R"(The coding vectors of packets first to first + count - 1 of each of these generations.
 
-out: an array (generations * count, n) or (generations, count, n) of integers of w bits; rows may have gaps
-between them. None: a new array, of the framework and at the place of the array `like`, by default of numpy:
-(count, n) for one generation, (generations, count, n) for more. Returns out.)")
+out: an array (generations * count, n) or (generations, count, n) of integers of w bits; rows may have gaps between
+them. None: a new array, of the framework and at the place of the array `like`, by default of numpy: (count, n) for
+one generation, (generations, count, n) for more. Returns out.)")
         .def("encode", &RLNC::encode, "sources"_a, "first"_a, "count"_a, "generation"_a = 0,
              "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(), "vectors"_a = false,
              "pipeline"_a = nb::none(),
              R"(The payloads of packets first to first + count - 1 of each of these generations.
 
-sources: generations * n regions. out: generations * count regions; None: a new array, in three dimensions
-if sources is such an array.
+sources: generations * n regions. out: generations * count regions; None: a new array, in three dimensions if
+sources is such an array.
 vectors: True: the coding vectors too; or an array that gets them, as of RLNC.vectors.
 pipeline: a gfk.Pipeline, for arrays in the CPU's memory and one generation.
-Returns out, with vectors the tuple (out, vectors). On a GPU the work is in the order of the framework's
-current stream.
+Returns out, with vectors the tuple (out, vectors). On a GPU the work is in the order of the framework's current
+stream.
 Raises InvalidSize (numbers that pass 2^32 or 2^64), Overlap, WrongDevice, TypeError (dtype), ValueError (shape).)")
         .def(
             "recode", &RLNC::recode, "payloads"_a, "vectors"_a, "first"_a, "count"_a, "seed"_a,
             "generation"_a = 0, "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(),
             "pipeline"_a = nb::none(),
-            R"(New packets of received ones, in each generation by itself, without decoding: sums of all received packets
-times random factors.
+            R"(New packets of received ones, in each generation by itself, without decoding: sums of all received packets times
+random factors.
 
-payloads: generations * received regions, with as many for each generation. vectors: their coding vectors,
-rows of n integers of w bits.
+payloads: generations * received regions, with as many for each generation. vectors: their coding vectors, rows of n
+integers of w bits.
 first, generation: numbers of the new packets, for their factors alone. seed: a recoder has one of its own.
 out: a tuple (payloads, vectors) of arrays; None: new arrays, shaped as the given ones.
 pipeline: as of encode. Returns (payloads, vectors): generations * count packets. Raises as encode.)")
@@ -708,32 +699,30 @@ pipeline: as of encode. Returns (payloads, vectors): generations * count packets
             "decode", &RLNC::decode, "packets"_a.none(), "payloads"_a, "vectors"_a = nb::none(),
             "generation"_a = 0, nb::kw_only(), "generations"_a = nb::none(), "out"_a = nb::none(),
             "check"_a = true, "pipeline"_a = nb::none(),
-            R"(The sources of a generation, from all packets of it that have come; a decoder (RLNC.decoder) takes packets
-as they come.
+            R"(The sources of a generation, from all packets of it that have come; a decoder (RLNC.decoder) takes packets as they
+come.
 
 packets, payloads, vectors, generations: as of RLNCDecoder.add; packets of other generations are left out.
 out: n regions; None: a new array like the payloads. check: raise Corrupt if packets contradict each other; from
 exactly n packets a changed packet cannot be noticed. pipeline: a gfk.Pipeline, for arrays in the CPU's memory.
 
-Returns (out, decoded, record): decoded is an array of bool, True where a source has been written, the others
-are as they were; record is the RLNCRecord, whose status is Status.SINGULAR where not all sources are determined,
-and where kept counts all dependent packets. Waits. Raises as RLNCDecoder.add and decode.)")
+Returns (out, decoded, record): decoded is an array of bool, True where a source has been written, the others are as
+they were; record is the RLNCRecord, whose status is Status.SINGULAR where not all sources are determined, and where
+kept counts all dependent packets. Waits. Raises as RLNCDecoder.add and decode.)")
         .def("decoder", &RLNC::decoder, "generation"_a = 0, "generations"_a = 1, nb::kw_only(),
              "spare"_a = 0, "device"_a = "cpu", "like"_a = nb::none(),
              R"(An RLNCDecoder of generations `generation` to `generation` + `generations` - 1.
 
 spare: dependent packets of each generation that are kept, to notice changed packets.
-device: "cpu", "cuda:0". like: an array; the decoder is at its place.
-Takes n + spare payloads and n + 1024 / w + spare vectors for each generation, and workspaces; include/gfk/rlnc.h
-says how many bytes. Raises OutOfMemory, InvalidSize, InvalidArgument, NoDevice, NotSupported.)")
+device: "cpu", "cuda:0". like: an array; the decoder is at its place. Takes n + spare payloads and n + 1024 / w +
+spare vectors for each generation, and workspaces; include/gfk/rlnc.h says how many bytes. Raises OutOfMemory,
+InvalidSize, InvalidArgument, NoDevice, NotSupported.)")
         .def_prop_ro(
             "n", [](const RLNC &r) { return r.code().n; }, "Sources of a generation.")
         .def_prop_ro(
             "bytes", [](const RLNC &r) { return r.code().bytes; }, "Of a source.")
         .def_prop_ro(
             "field", [](const RLNC &r) { return r.code().field; }, "The Field of the symbols.")
-        .def("__reduce__", [](nb::handle self) {
-            return reduced<RLNC>(self, nb::cast<const RLNC &>(self).arguments());
-        });
+        .def("__reduce__", reduce<RLNC>);
 }
 } // namespace gfk

@@ -7,6 +7,7 @@
 
 #include "host.h"
 #include "matrix.h"
+#include "named.h"
 #include "reduce.h"
 #include "status.h"
 
@@ -51,15 +52,8 @@ void check_wanted(const std::vector<size_t> &wanted, const std::vector<size_t> &
 }
 
 gfk_rs_matrix matrix_named(const std::string &name) {
-    std::string names;
-    for (int i = 0; i < GFK_RS_CUSTOM; i++) {
-        const char *known = gfk_rs_matrix_name(static_cast<gfk_rs_matrix>(i));
-        if (name == known)
-            return static_cast<gfk_rs_matrix>(i);
-        names += std::string(i == 0 ? "" : ", ") + known;
-    }
-    raise(GFK_STATUS_INVALID_ARGUMENT, "matrix: no matrix has the name %s: %s", name.c_str(),
-          names.c_str());
+    return named(name, "matrix", GFK_RS_CAUCHY, static_cast<gfk_rs_matrix>(GFK_RS_CUSTOM - 1),
+                 gfk_rs_matrix_name, GFK_STATUS_INVALID_ARGUMENT);
 }
 
 std::vector<uint32_t> custom_matrix(const Field &field, nb::handle matrix, size_t m, size_t k) {
@@ -141,11 +135,7 @@ RS::RS(Integer k, Integer m, AnyField field, nb::handle matrix, bool unchecked,
         matrix_ = matrix_named(nb::cast<std::string>(matrix));
     else
         custom_ = custom_matrix(field_, matrix, m_, k_);
-    gfk_status status;
-    {
-        const Unlocked unlocked;
-        status = create(&model_, GFK_CPU, options_);
-    }
+    gfk_status status = unlocked([&] { return create(&model_, GFK_CPU, options_); });
     if (status == GFK_STATUS_SUCCESS) {
         codes_.keep(GFK_CPU, model_);
         model_is_at_cpu_ = true;
@@ -154,11 +144,7 @@ RS::RS(Integer k, Integer m, AnyField field, nb::handle matrix, bool unchecked,
     // The options may be good for another place only: then they are not what the model is made with.
     if (!options_.is_for_devices() && status != GFK_STATUS_TABLE_LIMIT)
         check_made(status);
-    {
-        const Unlocked unlocked;
-        status = create(&model_, GFK_CPU, ProductOptions());
-    }
-    check_made(status);
+    check_made(unlocked([&] { return create(&model_, GFK_CPU, ProductOptions()); }));
     models_.keep(GFK_CPU, model_);
     const gfk_product_desc desc = options_.desc(GFK_CURRENT_DEVICE);
     gfk_product_info info;
@@ -193,12 +179,11 @@ void RS::check_made(gfk_status status) const {
 
 nb::dict RS::arguments() const {
     nb::dict made = options_.arguments();
-    made["k"] = k_;
-    made["m"] = m_;
-    made["field"] = field_;
-    made["matrix"] = matrix_ == GFK_RS_CUSTOM ? matrix_array()
-                                              : nb::object(nb::str(gfk_rs_matrix_name(matrix_)));
-    made["unchecked"] = unchecked_;
+    const nb::object matrix = matrix_ == GFK_RS_CUSTOM
+                                  ? matrix_array()
+                                  : nb::object(nb::str(gfk_rs_matrix_name(matrix_)));
+    add_keywords(made, "k", k_, "m", m_, "field", field_, "matrix", matrix, "unchecked",
+                 unchecked_);
     return made;
 }
 
@@ -454,28 +439,28 @@ void bind_rs(nb::module_ &module) {
         module, "RS",
         R"(A Reed-Solomon code over k data regions and m parity regions of one length.
 
-At every symbol position, parity[j] = sum over i of matrix[j, i] * data[i] in GF(2^w). Any m lost regions
-can be rebuilt from the other k. Data regions have the indices 0 to k - 1, parity regions k to k + m - 1.
+At every symbol position, parity[j] = sum over i of matrix[j, i] * data[i] in GF(2^w). Any m lost regions can be
+rebuilt from the other k. Data regions have the indices 0 to k - 1, parity regions k to k + m - 1.
 
-data and parity: an array whose rows are the regions (k or m rows, each contiguous; the rows may be
-apart), or a list of contiguous arrays, one for each region. Elements are bytes, or integers of w bits.
-All arrays of a call are in one place: the CPU's memory, or one CUDA device, where the work is in the
-order of the framework's current stream.
+data and parity: an array whose rows are the regions (k or m rows, each contiguous; the rows may be apart), or a
+list of contiguous arrays, one for each region. Elements are bytes, or integers of w bits. All arrays of a call are
+in one place: the CPU's memory, or one CUDA device, where the work is in the order of the framework's current
+stream.
 
-The code is made at each place at the first call there; prepare makes it ahead, as the capture of a CUDA
-graph needs. Any thread.
+The code is made at each place at the first call there; prepare makes it ahead, as the capture of a CUDA graph
+needs. Any thread.
 
-Calls raise TypeError (dtype, not an array), ValueError (shape, not contiguous, read-only), InvalidSize (no
-whole number of symbols), Overlap (a region that is written overlaps another one of the call), WrongDevice
-(two places, or an engine of another place).)");
+Calls raise TypeError (dtype, not an array), ValueError (shape, not contiguous, read-only), InvalidSize (no whole
+number of symbols), Overlap (a region that is written overlaps another one of the call), WrongDevice (two places, or
+an engine of another place).)");
     def_init_with_options<Integer, Integer, AnyField, nb::handle, bool>(
         type, "k"_a, "m"_a, "field"_a = 8, nb::kw_only(), "matrix"_a = "cauchy",
         "unchecked"_a = false,
         R"(k, m: 1 or more, k + m <= 2^w. field: a Field, or a width of 8, 16 or 32.
-matrix: "cauchy", "vandermonde"; those of Jerasure "reed_sol_van", "cauchy_good"; those of ISA-L
-"gen_rs", "gen_cauchy1"; or m x k integers below 2^w (numpy, lists, or a Matrix).
-unchecked: take a matrix that cannot rebuild every m lost regions (not MDS), or is too large to check.
-The other options, engine to gfcomplete_library, are those of gfk.Product.
+matrix: "cauchy", "vandermonde"; those of Jerasure "reed_sol_van", "cauchy_good"; those of ISA-L "gen_rs",
+"gen_cauchy1"; or m x k integers below 2^w (numpy, lists, or a Matrix).
+unchecked: take a matrix that cannot rebuild every m lost regions (not MDS), or is too large to check. The other
+options, engine to gfcomplete_library, are those of gfk.Product.
 
 Making the code takes a time in proportion to k * m.
 Raises InvalidArgument, InvalidSize (k + m), InvalidConstant (an element), Singular (the matrix is not MDS),
@@ -507,43 +492,42 @@ wanted: the lost regions to rebuild, in the order of the result; None: those of 
 out: as many rows, or a list of as many arrays; None: a new array. Returns out.
 pipeline: a gfk.Pipeline, for arrays in the CPU's memory.
 
-The code keeps the 64 decoders that were used last; a decoder of its own (decoder) saves the search, and is what
-a CUDA graph captures. Raises TooManyErasures, Singular (a matrix that is not MDS), InvalidArgument (an index).)")
+The code keeps the 64 decoders that were used last; a decoder of its own (decoder) saves the search, and is what a
+CUDA graph captures. Raises TooManyErasures, Singular (a matrix that is not MDS), InvalidArgument (an index).)")
         .def("repair", &RS::repair, "data"_a, "parity"_a, "lost"_a, nb::kw_only(),
              "pipeline"_a = nb::none(),
              R"(Rebuilds the lost regions in place, in the rows of data and parity that they have.
 
     rs.repair(data, parity, [2, 11])
 
-lost: the indices of the lost regions. In a list, others may be None: they count as lost, and stay so.
-pipeline, and what it raises: as decode.)")
+lost: the indices of the lost regions. In a list, others may be None: they count as lost, and stay so. pipeline, and
+what it raises: as decode.)")
         .def("verify", &RS::verify, "data"_a, "parity"_a, "out"_a = nb::none(), nb::kw_only(),
              "pipeline"_a = nb::none(),
              R"(Does the parity match the data? True or False, for which the call waits.
 
-out: an array of one 32-bit integer, which becomes 0 if the parity matches, else 1, in the order of the stream;
-the call does not wait, and returns out. pipeline: a gfk.Pipeline, for arrays in the CPU's memory.)")
+out: an array of one 32-bit integer, which becomes 0 if the parity matches, else 1, in the order of the stream; the
+call does not wait, and returns out. pipeline: a gfk.Pipeline, for arrays in the CPU's memory.)")
         .def("locate", &RS::locate, "data"_a, "parity"_a, "repair"_a = false,
              R"(Finds wrong symbols without checksums; returns Located, for which the call waits.
 
 At every position where the parity does not match the data, the smallest set of regions is named whose symbols
-explain it. Up to info().locatable = m // 2 wrong symbols per position are named exactly. A position with more
-is counted as unexplained, or is named wrongly.
-repair: correct the named symbols in place. Do not repair where `unexplained` is above 0, or where `counts`
-names many regions: first locate, then repair.
+explain it. Up to info().locatable = m // 2 wrong symbols per position are named exactly. A position with more is
+counted as unexplained, or is named wrongly.
+repair: correct the named symbols in place. Do not repair where `unexplained` is above 0, or where `counts` names
+many regions: first locate, then repair.
 Raises NotSupported (a custom or gen_rs matrix that is too large or not MDS).)")
         .def("delta", &RS::delta, "before"_a, "after"_a, "out"_a = nb::none(),
              R"(before ^ after, what apply_delta takes; the holder of a parity region needs no more.
 
 out: an array of as many bytes, which may be before or after; None: a new array. Returns out.)")
         .def("__repr__", [](const RS &rs) { return repr(rs); })
-        .def("__reduce__", [](nb::handle self) {
-            return reduced<RS>(self, nb::cast<const RS &>(self).arguments());
-        });
+        .def("__reduce__", reduce<RS>);
     bind_rs_objects(module, type);
     module.def("rs_matrix", rs_matrix, "name"_a, "k"_a, "m"_a, "field"_a = 8,
                R"(The parity rows of a named matrix of RS: a numpy array of m x k elements, uint32.
 
-Raises InvalidArgument (the name, k or m zero), InvalidSize (k + m > 2^w), NotSupported (not defined for this field).)");
+Raises InvalidArgument (the name, k or m zero), InvalidSize (k + m > 2^w), NotSupported (not defined for this
+field).)");
 }
 } // namespace gfk

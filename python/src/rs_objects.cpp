@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is made from a code: decoders, updaters and batches. They keep the object RS alive.
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -9,13 +11,6 @@
 
 namespace gfk {
 namespace {
-nb::list list_of(const std::vector<size_t> &indices) {
-    nb::list list;
-    for (const size_t index : indices)
-        list.append(index);
-    return list;
-}
-
 // The result of __reduce__ of what a method of an object makes.
 template <class... Arguments>
 nb::object method_of(nb::handle owner, const char *name, const Arguments &...arguments) {
@@ -32,11 +27,7 @@ class RSDecoder {
           wanted_(wanted.is_none() ? lost_ : indices_of(wanted, rs.n(), "wanted")) {
         // Everything that may be wrong with the indices, and the sources, are the same at any place.
         gfk_rs_decoder_t model = nullptr;
-        gfk_status status;
-        {
-            const Unlocked unlocked;
-            status = create(&model, rs.model());
-        }
+        const gfk_status status = unlocked([&] { return create(&model, rs.model()); });
         if (status == GFK_STATUS_INVALID_ARGUMENT) // the indices themselves are good
             raise(status, "wanted: a region is not in lost; only lost regions can be rebuilt");
         check(status);
@@ -78,9 +69,9 @@ class RSDecoder {
         return info.engine == nullptr ? nb::none() : nb::object(product_info(info));
     }
 
-    nb::list lost() const { return list_of(lost_); }
-    nb::list wanted() const { return list_of(wanted_); }
-    nb::list sources() const { return list_of(sources_); }
+    std::vector<size_t> lost() const { return lost_; }
+    std::vector<size_t> wanted() const { return wanted_; }
+    std::vector<size_t> sources() const { return sources_; }
     // What makes the same decoder of the same code.
     nb::object reduce() const { return method_of(owner_, "decoder", lost(), wanted()); }
 
@@ -287,12 +278,7 @@ class RSBatch {
 
     nb::tuple results() const { return results_; }
 
-    nb::list statuses() const {
-        nb::list made;
-        for (const gfk_status status : statuses_)
-            made.append(status);
-        return made;
-    }
+    std::vector<gfk_status> statuses() const { return statuses_; }
 
     size_t size() const { return stripes_.size(); }
 
@@ -339,9 +325,10 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
     nb::class_<RSDecoder>(
         module, "RSDecoder",
         "Rebuilds the wanted regions of one set of lost ones; RS.decoder makes it. Any thread.")
-        .def("run", &RSDecoder::run, "data"_a, "parity"_a, "out"_a = nb::none(),
-             R"(Rebuilds; the arguments and the result are those of RS.decode.
-Regions that are neither in `sources` nor in `wanted` may be None in lists.)")
+        .def(
+            "run", &RSDecoder::run, "data"_a, "parity"_a, "out"_a = nb::none(),
+            R"(Rebuilds; the arguments and the result are those of RS.decode. Regions that are neither in `sources` nor in `wanted`
+may be None in lists.)")
         .def_prop_ro("lost", &RSDecoder::lost, "The lost regions, as they were given.")
         .def_prop_ro("wanted", &RSDecoder::wanted, "The regions that run rebuilds, in their order.")
         .def_prop_ro("sources", &RSDecoder::sources,
@@ -369,8 +356,8 @@ Regions that are neither in `sources` nor in `wanted` may be None in lists.)")
         R"(Many small stripes of one code, in one launch; RS.batch makes it. The batch keeps the arrays.)")
         .def(
             "run", &RSBatch::run,
-            R"(Encodes or rebuilds all stripes, on a GPU in the order of the framework's current stream at this call.
-The batch may run again when its arrays hold new data. Returns `results`.)")
+            R"(Encodes or rebuilds all stripes, on a GPU in the order of the framework's current stream at this call. The batch may
+run again when its arrays hold new data. Returns `results`.)")
         .def_prop_ro("results", &RSBatch::results,
                      "What run writes: of each stripe the parity, or the rebuilt regions.")
         .def_prop_ro("statuses", &RSBatch::statuses,
@@ -403,11 +390,11 @@ part of every parity region. The result equals that of a new encode.)")
             "stripes"_a, nb::kw_only(), "statuses"_a = false, nb::rv_policy::take_ownership,
             R"(An RSBatch of stripes, all in one place; they may have different lengths.
 
-stripes: a list of tuples. (data, parity) encodes into parity; where it is None, into a new array.
-(data, parity, lost) rebuilds the lost regions into a new array, and (data, parity, lost, out) into out, as decode;
-an out of views of the lost rows repairs in place. No stripe may read or write what another one writes;
-raises Overlap if two stripes write the same memory.
-statuses: leave bad stripes out, and say in RSBatch.statuses what is wrong with them, instead of raising the
-error of the first one.)");
+stripes: a list of tuples. (data, parity) encodes into parity; where it is None, into a new array. (data, parity,
+lost) rebuilds the lost regions into a new array, and (data, parity, lost, out) into out, as decode; an out of views
+of the lost rows repairs in place. No stripe may read or write what another one writes; raises Overlap if two
+stripes write the same memory.
+statuses: leave bad stripes out, and say in RSBatch.statuses what is wrong with them, instead of raising the error
+of the first one.)");
 }
 } // namespace gfk
