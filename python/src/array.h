@@ -155,6 +155,9 @@ class Array {
     nb::object owner_;                     // what keeps the memory: a capsule, or the array itself
 };
 
+// XOR into `out`, which accumulate needs, or SET.
+gfk_accumulate mode_of(nb::handle out, bool accumulate);
+
 constexpr size_t ANY_GROUPS = SIZE_MAX;
 // Do the first two dimensions of an array count `count` rows, in `groups` groups?
 bool has_groups(const Array &array, size_t count, size_t groups);

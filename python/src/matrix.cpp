@@ -11,6 +11,7 @@
 
 #include "host.h"
 #include "named.h"
+#include "reduce.h"
 #include "status.h"
 
 namespace gfk {
@@ -97,17 +98,15 @@ class Matrix {
 
     // What makes the same matrix.
     nb::object reduce() const {
-        nb::dict keywords;
-        keywords["first"] = matrix_.first;
+        nb::dict options = keywords("first", matrix_.first);
         if (matrix_.kind == GFK_MATRIX_RANDOM)
-            keywords["seed"] = matrix_.seed;
+            options["seed"] = matrix_.seed;
         if (matrix_.row_points != nullptr)
-            keywords["row_points"] = nb::tuple(nb::cast(row_points_));
+            options["row_points"] = row_points_;
         if (matrix_.col_points != nullptr)
-            keywords["col_points"] = nb::tuple(nb::cast(col_points_));
-        return nb::make_tuple(nb::module_::import_("gfk._reduce").attr("called"),
-                              nb::make_tuple(nb::type<Matrix>(), name_of(matrix_.kind),
-                                             nb::make_tuple(matrix_.rows, matrix_.cols), keywords));
+            options["col_points"] = col_points_;
+        return called(nb::type<Matrix>(), name_of(matrix_.kind), options, matrix_.rows,
+                      matrix_.cols);
     }
 
     nb::object to_numpy(AnyField any_field) const {
@@ -149,32 +148,7 @@ const Matrix *generated(nb::handle object) {
 nb::object integers_of(nb::handle object, uint64_t most, const char *dtype, gfk_status status,
                        const char *name) {
     check_memory(object, name);
-    nb::object array;
-    try {
-        array = numpy("asarray")(object);
-    } catch (nb::python_error &error) {
-        if (error.matches(PyExc_ValueError))
-            raise_value("%s: no array (%.200s)", name, nb::str(error.value()).c_str());
-        if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_RuntimeError))
-            throw;
-        raise_type("%s: no array of integers (%.200s)", name, nb::str(error.value()).c_str());
-    }
-    if (nb::cast<size_t>(array.attr("size")) != 0) {
-        const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-        if (kind != "i" && kind != "u") {
-            // numpy makes floating point of lists with integers above 2^63.
-            array = numpy("asarray")(object, "O");
-            for (nb::handle item : nb::object(array.attr("flat")))
-                if (nb::hasattr(object, "dtype") || !PyIndex_Check(item.ptr()))
-                    raise_type("%s: integers are needed", name);
-        }
-        uint64_t value = 0;
-        if (!nb::try_cast(nb::int_(array.attr("min")()), value) ||
-            !nb::try_cast(nb::int_(array.attr("max")()), value) || value > most)
-            raise(status, "%s: an integer is not from 0 to %llu", name,
-                  static_cast<unsigned long long>(most));
-    }
-    return array.attr("astype")(dtype, "C");
+    return python("_arrays", "integers")(object, most, dtype, class_of(status), name);
 }
 
 nb::object new_numpy(nb::handle shape, const char *dtype, const void *contents, size_t bytes) {
@@ -294,14 +268,12 @@ nb::object matmul(nb::handle a, nb::handle b, AnyField any_field, nb::handle out
                   Integer threads, const std::optional<std::string> &kernel, bool check_pointers,
                   Pipeline *pipeline) {
     const Field field = any_field;
-    if (out.is_none() && accumulate)
-        raise_value("accumulate adds to out, so out is needed");
     Call call(pipeline);
     const MatrixArgument matrix(call, a, field.w, "a");
     const size_t rows = matrix.get()->rows, cols = matrix.get()->cols;
     const Regions from(call, b, cols, field.w, Use::Read, "b");
     const Output to(call, out, from, rows, field.w);
-    const gfk_accumulate mode = accumulate ? GFK_XOR : GFK_SET;
+    const gfk_accumulate mode = mode_of(out, accumulate);
     const gfk_matmul_desc desc =
         desc_of(call, field, threads.word32("threads"), kernel, check_pointers);
     if (pipeline != nullptr) {
@@ -384,7 +356,7 @@ struct Elimination {
             raise(found, "the matrix of %zu x %zu elements is singular: its rank is %u",
                   matrix.rows, matrix.cols, result.rank);
         if (with_pivots)
-            pivots = nb::module_::import_("gfk._arrays").attr("to_host")(pivots);
+            pivots = python("_arrays", "to_host")(pivots);
     }
 
     nb::object results(nb::object value) const {

@@ -42,12 +42,10 @@ class Multiplier {
         Call call(pipeline);
         const uint32_t constant = element_of(field_, c, "c");
         const Array from = symbols_of(call, x, Use::Read, "x", field_.w);
-        if (out.is_none() && accumulate)
-            raise_value("accumulate adds to out, so out is needed");
         const SymbolsOutput to(call, out, from, field_.w);
         if (to.array.bytes() != from.bytes())
             raise_value("x has %zu bytes, and out %zu", from.bytes(), to.array.bytes());
-        const gfk_accumulate mode = accumulate ? GFK_XOR : GFK_SET;
+        const gfk_accumulate mode = mode_of(out, accumulate);
         if (pipeline != nullptr) {
             if (method_ || kernel_ || desc_.implementation != GFK_IMPLEMENTATION_AUTO)
                 raise(GFK_STATUS_INVALID_ARGUMENT,

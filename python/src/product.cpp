@@ -25,11 +25,9 @@ class Product {
 
     nb::object run(nb::handle x, nb::handle out, bool accumulate, Pipeline *pipeline) {
         Call call(pipeline);
-        if (out.is_none() && accumulate)
-            raise_value("accumulate adds to out, so out is needed");
         const Regions from(call, x, matrix_.cols, field_.w, Use::Read, "x");
         const Output to(call, out, from, matrix_.rows, field_.w);
-        const gfk_accumulate mode = accumulate ? GFK_XOR : GFK_SET;
+        const gfk_accumulate mode = mode_of(out, accumulate);
         if (pipeline != nullptr) {
             if (options_.has_choice())
                 raise(GFK_STATUS_INVALID_ARGUMENT,

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The NamedTuples of gfk/_records.py: Type::of(fields...) makes one, the fields in their order there. Stubs show the
+// What the module takes from the package's Python code, above all the NamedTuples of gfk/_records.py: Type::of(fields...) makes one, the fields in their order there. Stubs show the
 // type's name.
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include <string>
+
 namespace gfk {
 namespace nb = nanobind;
+
+// What a module of the package, "_arrays", has by a name.
+inline nb::object python(const char *module, const char *name) {
+    return nb::module_::import_((std::string("gfk.") + module).c_str()).attr(name);
+}
 
 #define GFK_RECORD(Type)                                                                           \
     class Type : public nb::object {                                                               \
         NB_OBJECT_DEFAULT(Type, nb::object, "gfk._records." #Type, PyTuple_Check)                  \
         template <class... Fields>                                                                 \
         static Type of(const Fields &...fields) {                                                  \
-            return nb::borrow<Type>(nb::module_::import_("gfk._records").attr(#Type)(fields...));  \
+            return nb::borrow<Type>(python("_records", #Type)(fields...));                         \
         }                                                                                          \
     }
 

@@ -3,6 +3,8 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include "records.h"
+
 namespace gfk {
 namespace nb = nanobind;
 
@@ -25,8 +27,16 @@ nb::dict keywords(const Pairs &...pairs) {
 // keyword arguments of T.
 template <class T>
 nb::object reduced(nb::handle self, const nb::dict &arguments) {
-    return nb::module_::import_("gfk._reduce").attr("reduced")(self, nb::type<T>(), arguments);
+    return python("_reduce", "reduced")(self, nb::type<T>(), arguments);
 }
+// The result of __reduce__ of what a method of an object or of a class makes.
+template <class... Arguments>
+nb::object called(nb::handle owner, const char *name, const nb::dict &options,
+                  const Arguments &...arguments) {
+    return nb::make_tuple(python("_reduce", "called"),
+                          nb::make_tuple(owner, name, nb::make_tuple(arguments...), options));
+}
+
 template <class T>
 nb::object reduce(nb::handle self) {
     return reduced<T>(self, nb::cast<const T &>(self).arguments());

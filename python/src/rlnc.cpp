@@ -94,28 +94,18 @@ std::pair<std::vector<gfk_rlnc_header>, std::vector<size_t>> rlnc_headers(nb::ha
                                                                           nb::handle generations,
                                                                           uint64_t generation,
                                                                           const Elements *rows) {
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    nb::object numbers[2];
-    if (!packets.is_none()) {
-        numbers[0] =
-            integers_of(packets, UINT32_MAX, "uint32", GFK_STATUS_INVALID_ARGUMENT, "packets");
-    } else if (rows != nullptr) {
-        nb::list shape;
-        for (const size_t size : in_groups(rows->groups(), rows->rows(), {}))
-            shape.append(size);
-        numbers[0] = numpy.attr("zeros")(nb::tuple(shape), "uint32");
-    } else {
+    if (packets.is_none() && rows == nullptr)
         raise_type("packets: the numbers of the packets are needed, or their vectors");
-    }
-    numbers[1] = integers_of(generations.is_none() ? nb::object(nb::int_(generation))
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    const nb::object numbers =
+        packets.is_none()
+            ? numpy.attr("zeros")(in_groups(rows->groups(), rows->rows(), {}), "uint32")
+            : integers_of(packets, UINT32_MAX, "uint32", GFK_STATUS_INVALID_ARGUMENT, "packets");
+    const nb::object together = numpy.attr("broadcast_arrays")(
+        numbers, integers_of(generations.is_none() ? nb::object(nb::int_(generation))
                                                    : nb::borrow(generations),
-                             UINT64_MAX, "uint64", GFK_STATUS_INVALID_ARGUMENT, "generations");
-    const nb::object together = numpy.attr("broadcast_arrays")(numbers[0], numbers[1]);
-    Shape shape;
-    for (nb::handle size : nb::object(together[0].attr("shape")))
-        shape.push_back(nb::cast<size_t>(size));
-    if (shape.empty())
-        shape.push_back(1);
+                             UINT64_MAX, "uint64", GFK_STATUS_INVALID_ARGUMENT, "generations"));
+    Shape shape = nb::cast<Shape>(numpy.attr("atleast_1d")(together[0]).attr("shape"));
     const auto packet = vector_of<uint32_t>(together[0].attr("ravel")());
     const auto number = vector_of<uint64_t>(together[1].attr("ravel")());
     std::vector<gfk_rlnc_header> headers(packet.size());
@@ -134,10 +124,6 @@ void check_one(const Pipeline *pipeline, size_t generations) {
     if (pipeline != nullptr && generations != 1)
         raise(GFK_STATUS_INVALID_ARGUMENT, "generations: a pipeline takes one in a call, not %zu",
               generations);
-}
-
-nb::object to_host(nb::handle array) {
-    return nb::module_::import_("gfk._arrays").attr("to_host")(array);
 }
 
 // ---- codes --------------------------------------------------------------------------------------
@@ -260,7 +246,7 @@ class RLNCDecoder {
                                         rows ? rows->data() : nullptr, rows ? rows->stride() : 0,
                                         from.get(), to.data(), call.stream());
         });
-        return out.is_none() ? to_host(outcomes) : outcomes;
+        return out.is_none() ? python("_arrays", "to_host")(outcomes) : outcomes;
     }
 
     nb::tuple decode(nb::handle out, bool is_checked) {

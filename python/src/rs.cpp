@@ -109,7 +109,7 @@ class Result {
     const uint64_t *words() {
         if (memory_ == nullptr)
             return host_.data();
-        const nb::object copy = nb::module_::import_("gfk._arrays").attr("to_host")(object_);
+        const nb::object copy = python("_arrays", "to_host")(object_);
         Call call;
         const Array from(call, copy, Use::Read, "result");
         memcpy(host_.data(), from.data(), from.bytes());

@@ -6,18 +6,12 @@
 #include <memory>
 #include <string>
 
+#include "reduce.h"
 #include "rs.h"
 #include "status.h"
 
 namespace gfk {
 namespace {
-// The result of __reduce__ of what a method of an object makes.
-template <class... Arguments>
-nb::object method_of(nb::handle owner, const char *name, const Arguments &...arguments) {
-    return nb::make_tuple(nb::module_::import_("gfk._reduce").attr("called"),
-                          nb::make_tuple(owner, name, nb::make_tuple(arguments...), nb::dict()));
-}
-
 // ---- decoders -----------------------------------------------------------------------------------
 
 class RSDecoder {
@@ -73,7 +67,7 @@ class RSDecoder {
     std::vector<size_t> wanted() const { return wanted_; }
     std::vector<size_t> sources() const { return sources_; }
     // What makes the same decoder of the same code.
-    nb::object reduce() const { return method_of(owner_, "decoder", lost(), wanted()); }
+    nb::object reduce() const { return called(owner_, "decoder", {}, lost_, wanted_); }
 
   private:
     gfk_status create(gfk_rs_decoder_t *made, gfk_rs_t code) const {
@@ -159,7 +153,7 @@ class RSUpdater {
     }
 
     size_t index() const { return index_; }
-    nb::object reduce() const { return method_of(owner_, "updater", index_); }
+    nb::object reduce() const { return called(owner_, "updater", {}, index_); }
 
   private:
     nb::object owner_;

@@ -60,11 +60,15 @@ PyObject *base_of(gfk_status status) {
 }
 } // namespace
 
+nb::handle class_of(gfk_status status) {
+    const auto index = static_cast<size_t>(status);
+    return index < classes.size() ? classes[index] : PyExc_RuntimeError;
+}
+
 void raise(gfk_status status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const auto index = static_cast<size_t>(status);
-    raise_object(index < classes.size() ? classes[index] : PyExc_RuntimeError, format, arguments);
+    raise_object(class_of(status).ptr(), format, arguments);
 }
 
 void raise_type(const char *format, ...) {
