@@ -13,6 +13,7 @@ from ._bytes import join, split
 from ._core import *  # noqa: F403
 from ._core import Field, Multiplier, Product, __version__
 from ._host import pinned_empty
+from ._matrix import Matrix
 from ._records import (
     Advice, Calibration, CompiledKernelInfo, EngineInfo, KernelInfo, Located, MultiplierInfo, PipelineInfo,
     ProductInfo, Report, RLNCRecord, RSInfo,
@@ -47,6 +48,6 @@ for _name in dir(_core):
         _thing.__module__ = "gfk"  # what tracebacks show
 
 __all__ = [name for name in dir(_core) if not name.startswith("_")]
-__all__ += ["Advice", "Calibration", "CompiledKernelInfo", "EngineInfo", "KernelInfo", "Located", "MultiplierInfo",
-            "PipelineInfo", "ProductInfo", "RLNCRecord", "RSInfo", "Report", "files", "join", "multiply",
+__all__ += ["Advice", "Calibration", "CompiledKernelInfo", "EngineInfo", "KernelInfo", "Located", "Matrix",
+            "MultiplierInfo", "PipelineInfo", "ProductInfo", "RLNCRecord", "RSInfo", "Report", "files", "join", "multiply",
             "pinned_empty", "product", "split"]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The class Matrix, the products of gfk/matmul.h and the eliminations of gfk/matrix.h.
+// The products of gfk/matmul.h and the eliminations of gfk/matrix.h.
 #include "matrix.h"
 
 #include <gfk/matrix.h>
@@ -11,7 +11,7 @@
 
 #include "host.h"
 #include "named.h"
-#include "reduce.h"
+#include "records.h"
 #include "status.h"
 
 namespace gfk {
@@ -60,86 +60,48 @@ void check_generated(const Field &field, const gfk_matrix &m, gfk_status status)
     check(status);
 }
 
-// A gfk_matrix that is not dense, with its points. It does not change: any thread.
-class Matrix {
-  public:
-    Matrix(gfk_matrix_kind kind, Integer rows, Integer cols, nb::handle row_points,
-           nb::handle col_points, Integer first, Integer seed) {
-        matrix_.kind = kind;
-        matrix_.rows = rows.size("rows", 1);
-        matrix_.cols = cols.size("cols", 1);
-        matrix_.first = first.word64("first");
-        matrix_.seed = seed.word64("seed");
-        take(row_points_, matrix_.row_points, row_points, matrix_.rows, "row_points");
-        take(col_points_, matrix_.col_points, col_points, matrix_.cols, "col_points");
-        if (kind == GFK_MATRIX_VANDERMONDE && row_points.is_none() == col_points.is_none())
-            raise_value("one of row_points and col_points is needed, and not both");
-    }
-    Matrix(const Matrix &) = delete;
-    Matrix &operator=(const Matrix &) = delete;
+const char *name_of_kind(gfk_matrix_kind kind) {
+    static const char *const names[] = {"dense", "cauchy", "vandermonde", "par2", "random"};
+    return names[kind];
+}
 
-    const gfk_matrix &get() const { return matrix_; }
-
-    nb::object words(const Field &field) const {
+// A gfk.Matrix (gfk/_matrix.py), which keeps the points.
+gfk_matrix generated(nb::handle from) {
+    const auto integer = [&](const char *name) { return Integer{from.attr(name)}; };
+    gfk_matrix made = {};
+    made.kind = named(nb::cast<std::string>(from.attr("kind")), "kind", GFK_MATRIX_CAUCHY,
+                      GFK_MATRIX_RANDOM, name_of_kind, GFK_STATUS_INVALID_ARGUMENT);
+    made.rows = integer("rows").size("rows", 1);
+    made.cols = integer("cols").size("cols", 1);
+    made.first = integer("first").word64("first");
+    made.seed = integer("seed").word64("seed");
+    const auto points = [&](const char *name) -> const uint32_t * {
+        const nb::object array = from.attr(name);
         Call call;
-        nb::object made = call.empty({matrix_.rows, matrix_.cols}, "uint32");
-        const Array array(call, made, Use::New, "words");
-        check_generated(field, matrix_, call.try_run([&] {
-            return gfk_matrix_fill(&field, &matrix_, reinterpret_cast<uint32_t *>(array.data()));
-        }));
-        return made;
-    }
+        return array.is_none()
+                   ? nullptr
+                   : reinterpret_cast<const uint32_t *>(Array(call, array, Use::Read, name).data());
+    };
+    made.row_points = points("row_points");
+    made.col_points = points("col_points");
+    return made;
+}
 
-    // Class methods' names, by the kind.
-    static const char *name_of(gfk_matrix_kind kind) {
-        static const char *const names[] = {"", "cauchy", "vandermonde", "par2", "random"};
-        return names[kind];
-    }
+bool is_generated(nb::handle object) {
+    static const nb::handle type = python("_matrix", "Matrix").release();
+    return nb::isinstance(object, type);
+}
 
-    // What makes the same matrix.
-    nb::object reduce() const {
-        nb::dict options = keywords("first", matrix_.first);
-        if (matrix_.kind == GFK_MATRIX_RANDOM)
-            options["seed"] = matrix_.seed;
-        if (matrix_.row_points != nullptr)
-            options["row_points"] = row_points_;
-        if (matrix_.col_points != nullptr)
-            options["col_points"] = col_points_;
-        return called(nb::type<Matrix>(), name_of(matrix_.kind), options, matrix_.rows,
-                      matrix_.cols);
-    }
-
-    nb::object to_numpy(AnyField any_field) const {
-        const Field field = any_field;
-        return words(field).attr("astype")("uint" + std::to_string(field.w));
-    }
-
-    nb::str repr() const {
-        char text[80];
-        snprintf(text, sizeof text, "<gfk.Matrix.%s of %zu x %zu>", name_of(matrix_.kind),
-                 matrix_.rows, matrix_.cols);
-        return nb::str(text);
-    }
-
-  private:
-    static void take(std::vector<uint32_t> &points, const uint32_t *&address, nb::handle object,
-                     size_t count, const char *name) {
-        if (object.is_none())
-            return;
-        points = vector_of<uint32_t>(
-            integers_of(object, UINT32_MAX, "uint32", GFK_STATUS_INVALID_CONSTANT, name));
-        if (points.size() != count)
-            raise_value("%s: %zu points are needed; there are %zu", name, count, points.size());
-        address = points.data();
-    }
-
-    gfk_matrix matrix_ = {};
-    std::vector<uint32_t> row_points_, col_points_;
-};
-
-const Matrix *generated(nb::handle object) {
-    const Matrix *matrix = nullptr;
-    return nb::try_cast(object, matrix) ? matrix : nullptr;
+// The elements in words of 32 bits.
+nb::object words_of_generated(const Field &field, nb::handle object) {
+    const gfk_matrix matrix = generated(object);
+    Call call;
+    nb::object made = call.empty({matrix.rows, matrix.cols}, "uint32");
+    const Array array(call, made, Use::New, "words");
+    check_generated(field, matrix, call.try_run([&] {
+        return gfk_matrix_fill(&field, &matrix, reinterpret_cast<uint32_t *>(array.data()));
+    }));
+    return made;
 }
 } // namespace
 
@@ -166,9 +128,8 @@ nb::object array_of(const Words &words) {
 }
 
 Words words_of(const Field &field, nb::handle object, const char *name) {
-    const Matrix *matrix = generated(object);
-    const nb::object words = matrix != nullptr
-                                 ? matrix->words(field)
+    const nb::object words = is_generated(object)
+                                 ? words_of_generated(field, object)
                                  : integers_of(object, UINT32_MAX >> (32 - field.w), "uint32",
                                                GFK_STATUS_INVALID_CONSTANT, name);
     const nb::tuple shape = nb::cast<nb::tuple>(words.attr("shape"));
@@ -213,8 +174,8 @@ void Elements::check_shape(size_t rows, size_t cols) const {
 }
 
 MatrixArgument::MatrixArgument(Call &call, nb::handle object, unsigned w, const char *name) {
-    if (const Matrix *matrix = generated(object)) {
-        matrix_ = matrix->get();
+    if (is_generated(object)) {
+        matrix_ = generated(object);
         return;
     }
     elements_.emplace(call, object, w, Use::Read, name);
@@ -501,72 +462,17 @@ nb::tuple invert_batch(nb::handle a, AnyField any_field, nb::handle out) {
 }
 } // namespace
 
-static void bind_generated(nb::module_ &module) {
-    using namespace nb::literals;
-    nb::class_<Matrix>(
-        module, "Matrix",
-        R"(A matrix that the library generates where it is needed; matmul takes it in the place of an array, and Product too.
-It has no field and no place of its own.
-
-`first` is where a part of a larger matrix begins. Points are integers below 2^w, no two of them equal. j is the
-number of a row, i of a column.)")
-        .def_static(
-            "cauchy",
-            [](Integer rows, Integer cols, nb::handle row_points, nb::handle col_points,
-               Integer first) {
-                return new Matrix(GFK_MATRIX_CAUCHY, rows, cols, row_points, col_points, first,
-                                  {nb::int_(0)});
-            },
-            "rows"_a, "cols"_a, nb::kw_only(), "row_points"_a = nb::none(),
-            "col_points"_a = nb::none(), "first"_a = 0,
-            R"(a[j][i] = 1 / (x_j + y_i): every square submatrix is regular.
-
-x_j is row_points[j], by default cols + first + j; y_i is col_points[i], by default i.)")
-        .def_static(
-            "vandermonde",
-            [](Integer rows, Integer cols, nb::handle row_points, nb::handle col_points,
-               Integer first) {
-                return new Matrix(GFK_MATRIX_VANDERMONDE, rows, cols, row_points, col_points, first,
-                                  {nb::int_(0)});
-            },
-            "rows"_a, "cols"_a, nb::kw_only(), "row_points"_a = nb::none(),
-            "col_points"_a = nb::none(), "first"_a = 0,
-            R"(Powers of points; 0^0 is 1. One of the two lists of points is given.
-
-row_points: a[j][i] = row_points[j]^(first + i). col_points: a[j][i] = col_points[i]^(first + j).)")
-        .def_static(
-            "par2",
-            [](Integer rows, Integer cols, Integer first) {
-                return new Matrix(GFK_MATRIX_PAR2, rows, cols, nb::none(), nb::none(), first,
-                                  {nb::int_(0)});
-            },
-            "rows"_a, "cols"_a, nb::kw_only(), "first"_a = 0,
-            R"(The recovery slices of PAR2: a[j][i] = c_i^(first + j), where c_i = 2^n and n is the i-th of the numbers that 3, 5,
-17 and 257 do not divide. w = 16 only.)")
-        .def_static(
-            "random",
-            [](Integer rows, Integer cols, Integer seed, Integer first) {
-                return new Matrix(GFK_MATRIX_RANDOM, rows, cols, nb::none(), nb::none(), first,
-                                  seed);
-            },
-            "rows"_a, "cols"_a, "seed"_a = 0, nb::kw_only(), "first"_a = 0,
-            "Uniform elements, zero included, from Philox4x32-10; include/gfk/matmul.h says which.")
-        .def("to_numpy", &Matrix::to_numpy, "field"_a = 8,
-             R"(The elements, a numpy array of the shape (rows, cols) of integers of w bits.
-
-field: a Field, or a width of 8, 16 or 32.
-Raises InvalidConstant (a point is not in the field), InvalidArgument (two equal points), InvalidSize (more points
-than the field has), NotSupported (PAR2 in another field).)")
-        .def_prop_ro(
-            "shape", [](const Matrix &m) { return nb::make_tuple(m.get().rows, m.get().cols); },
-            "(rows, cols)")
-        .def("__repr__", &Matrix::repr)
-        .def("__reduce__", &Matrix::reduce);
-}
-
 void bind_matrix(nb::module_ &module) {
     using namespace nb::literals;
-    bind_generated(module);
+    module.def("_check_matrix", [](nb::handle matrix) { generated(matrix); }, "matrix"_a);
+    module.def("_check_memory", check_memory, "object"_a, "name"_a);
+    module.def(
+        "_matrix_words",
+        [](nb::handle matrix, AnyField any_field) {
+            const Field field = any_field;
+            return nb::make_tuple(words_of_generated(field, matrix), field.w);
+        },
+        "matrix"_a, "field"_a);
     module.def(
         "matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
         "accumulate"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
