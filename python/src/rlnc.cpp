@@ -37,27 +37,22 @@ void check_generations(uint64_t generation, size_t generations) {
               static_cast<unsigned long long>(generation), generations);
 }
 
-// Packets of one generation. Raises InvalidArgument or InvalidSize for numbers out of their ranges.
-gfk_rlnc_range rlnc_range(Integer generation, Integer first, Integer count) {
+// Packets of generations. Raises InvalidArgument or InvalidSize for numbers out of their ranges.
+gfk_rlnc_range range_of(Integer generation, Integer generations, Integer first, Integer count) {
     const uint64_t number = generation.word64("generation");
     const uint32_t begin = first.word32("first");
     const size_t packets = count.size("count", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
     if (packets > (UINT64_C(1) << 32) - begin)
         raise(GFK_STATUS_INVALID_SIZE, "first, count: packets %u to %u + %zu - 1 pass 2^32", begin,
               begin, packets);
-    return {number, 1, begin, packets};
-}
-
-gfk_rlnc_range range_of(Integer generation, Integer generations, Integer first, Integer count) {
-    const gfk_rlnc_range range = rlnc_range(generation, first, count);
     const size_t groups =
         generations.size("generations", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
-    check_generations(range.generation, groups);
-    if (range.count != 0 && groups > GFK_RLNC_MOST_PACKETS / range.count)
+    check_generations(number, groups);
+    if (packets != 0 && groups > GFK_RLNC_MOST_PACKETS / packets)
         raise(GFK_STATUS_INVALID_SIZE,
               "generations, count: %zu generations of %zu packets; a call takes %d packets at most",
-              groups, range.count, GFK_RLNC_MOST_PACKETS);
-    return {range.generation, groups, range.first, range.count};
+              groups, packets, GFK_RLNC_MOST_PACKETS);
+    return {number, groups, begin, packets};
 }
 
 // (count, last...) or (groups, count / groups, last...).
@@ -65,14 +60,6 @@ Shape in_groups(size_t groups, size_t count, const Shape &last) {
     Shape shape = groups != 0 ? Shape{groups, count / groups} : Shape{count};
     shape.insert(shape.end(), last.begin(), last.end());
     return shape;
-}
-
-// Refuses received packets that no recoder takes.
-void check_received(size_t received) {
-    if (received == 0 || received > GFK_RLNC_MOST_SOURCES)
-        raise(received == 0 ? GFK_STATUS_INVALID_ARGUMENT : GFK_STATUS_INVALID_SIZE,
-              "payloads, vectors: %zu received packets of a generation; there are 1 to %d",
-              received, GFK_RLNC_MOST_SOURCES);
 }
 
 RLNCRecord record_of(uint64_t generation, const gfk_rlnc_record &r) {
@@ -419,21 +406,17 @@ class RLNC {
         gfk_rlnc_t code = code_->at(call.device());
         uint8_t *const elements = rows ? rows->elements.data() : nullptr;
         const size_t stride = rows ? rows->elements.stride() : 0;
-        size_t bytes = 0;
-        check(gfk_rlnc_encode_workspace(code, &range, &bytes));
-        void *workspace = call.workspace(bytes);
         if (pipeline != nullptr) {
+            if (rows)
+                call.run([&] { return gfk_rlnc_vectors(code, &range, elements, stride, nullptr); });
             pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                const gfk_status status =
-                    rows ? gfk_rlnc_vectors(code, &range, elements, stride, nullptr)
-                         : GFK_STATUS_SUCCESS;
-                return status != GFK_STATUS_SUCCESS
-                           ? status
-                           : gfk_rlnc_encode_host(handle, code, range.generation, range.first,
-                                                  range.count, from.get(), to.regions.get(),
-                                                  report);
+                return gfk_rlnc_encode_host(handle, code, range.generation, range.first,
+                                            range.count, from.get(), to.regions.get(), report);
             });
         } else {
+            size_t bytes = 0;
+            check(gfk_rlnc_encode_workspace(code, &range, &bytes));
+            void *workspace = call.workspace(bytes);
             call.run([&] {
                 return gfk_rlnc_encode(code, &range, from.get(), to.regions.get(), elements, stride,
                                        workspace, bytes, call.stream());
@@ -470,7 +453,10 @@ class RLNC {
         const VectorsOut made(call, outs[1], "out", *code_, rows.groups(), packets, generations,
                               nullptr, vectors);
         const size_t received = rows.rows() / generations;
-        check_received(received);
+        if (received == 0 || received > GFK_RLNC_MOST_SOURCES)
+            raise(received == 0 ? GFK_STATUS_INVALID_ARGUMENT : GFK_STATUS_INVALID_SIZE,
+                  "payloads, vectors: %zu received packets of a generation; there are 1 to %d",
+                  received, GFK_RLNC_MOST_SOURCES);
         gfk_rlnc_t code = code_->at(call.device());
         if (pipeline != nullptr) {
             pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
