@@ -32,7 +32,7 @@ def multiply(c, x, *, field=8, method=None, implementation="auto", kernel=None, 
     The arguments are those of Multiplier and Multiplier.multiply; the 64 multipliers that were used last
     are kept."""
     if type(field) is not int and not isinstance(field, Field):
-        Multiplier(field)  # TypeError: a float that equals a width is in no cache
+        field = Multiplier(field).field  # or TypeError: a float that equals a width is in no cache
     multiplier = _multiplier(field, method, implementation, kernel)
     return multiplier.multiply(c, x, out, accumulate, pipeline=pipeline)
 
