@@ -6,12 +6,15 @@ install(TARGETS gfk EXPORT gfk_targets)
 if(TARGET gfk_tool)
   install(TARGETS gfk_tool)
   install(FILES docs/man/gfk.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  install(FILES tools/completion/gfk.bash
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME gfk)
-  install(FILES tools/completion/gfk.zsh
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _gfk)
-  install(FILES tools/completion/gfk.fish
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  if(TARGET gfk_completions)
+    set(completions ${CMAKE_CURRENT_BINARY_DIR}/tools/completion)
+    install(FILES ${completions}/gfk.bash
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME gfk)
+    install(FILES ${completions}/gfk.zsh
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _gfk)
+    install(FILES ${completions}/gfk.fish
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  endif()
 endif()
 install(DIRECTORY include/gfk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT gfk_targets NAMESPACE gfk:: FILE gfk-targets.cmake DESTINATION ${package_dir})

@@ -79,7 +79,7 @@ def model(framework):
     if framework == "numpy":
         return tensors
     import torch
-    has_kernels = any(k["available"] and k["implementation"] == "opt" for k in gfk.kernels())
+    has_kernels = any(k.available and k.implementation == "opt" for k in gfk.kernels())
     place = "cuda" if torch.cuda.is_available() and has_kernels else "cpu"
     return {name: torch.from_numpy(x).to(place) for name, x in tensors.items()}
 
@@ -105,7 +105,7 @@ def main():
     protected = Protected(tensors, arguments.m)
     for (names, code), parity in zip(protected.groups, protected.parities):
         print(f"  {len(names)} of {parity[0].nbytes:,} bytes and {code.m} parities, computed by "
-              f"{code.info(-1 if str(place) == 'cpu' else 0)['engine']}")
+              f"{code.info(place).engine}")
 
     for names, _ in protected.groups:
         for name in random.Random(len(names)).sample(names, min(arguments.m, len(names))):

@@ -40,7 +40,7 @@ def say(text):
 # Arrays decide where gfk works. `wait` waits for the work of a GPU; calls on the CPU are complete on return.
 
 # %%
-on_gpu = any(k["available"] and k["implementation"] == "opt" for k in gfk.kernels())
+on_gpu = any(k.available and k.implementation == "opt" for k in gfk.kernels())
 framework = next((f for f in ("torch", "cupy") if on_gpu and importlib.util.find_spec(f)), "numpy")
 module = importlib.import_module(framework)
 if framework == "torch":
@@ -49,10 +49,10 @@ elif framework == "cupy":
     to_place, wait = module.asarray, module.cuda.Device().synchronize
 else:
     to_place, wait = lambda x: x, lambda: None
-device = -1 if framework == "numpy" else 0
-megabytes = options.megabytes or (2 if device == -1 else 256)
+device = "cpu" if framework == "numpy" else "cuda"
+megabytes = options.megabytes or (2 if device == "cpu" else 256)
 size = int(megabytes * 1e6) // 64 * 64
-say(f"Arrays of {framework}, {'in the memory of the CPU' if device == -1 else 'on the GPU'}; "
+say(f"Arrays of {framework}, {'in the memory of the CPU' if device == 'cpu' else 'on the GPU'}; "
     f"regions of {size / 1e6:g} MB.")
 
 
@@ -86,13 +86,13 @@ random = numpy.random.default_rng(1)
 x, out = (to_place(random.integers(0, 256, size, numpy.uint8)) for _ in range(2))
 multiplies = []
 for k in gfk.kernels():
-    is_here = k["available"] and (k["implementation"] == "host") == (device == -1)
-    if not is_here or k["table_bytes"] + k["workspace_bytes"] > 1 << 30:
+    is_here = k.available and (k.implementation == "host") == (device == "cpu")
+    if not is_here or k.table_bytes + k.workspace_bytes > 1 << 30:
         continue
-    multiplier = gfk.Multiplier(k["w"], kernel=k["id"])
+    multiplier = gfk.Multiplier(k.w, kernel=k.id)
     found = rate(lambda: multiplier.multiply(0x53, x, out), size)
-    multiplies.append((k["method"], k["w"], k["id"], found))
-    print(f"{k['id']:24} {found:8.2f} GB/s")
+    multiplies.append((k.method, k.w, k.id, found))
+    print(f"{k.id:24} {found:8.2f} GB/s")
 
 # %% [markdown]
 # ## Ten regions of data, four of parity
@@ -103,15 +103,15 @@ data = to_place(random.integers(0, 256, (10, size // 8), numpy.uint8))
 parity = to_place(numpy.zeros((4, size // 8), numpy.uint8))
 encodes = []
 for e in gfk.engines():
-    if not e["available"]:
+    if not e.available:
         continue
     try:
-        code = gfk.RS(10, 4, e["w"], engine=e["id"])
+        code = gfk.RS(10, 4, e.w, engine=e.id)
         found = rate(lambda: code.encode(data, parity), data.nbytes)
     except gfk.Error:  # of another place
         continue
-    encodes.append((e["family"], e["w"], e["id"], found))
-    print(f"{e['id']:24} {found:8.2f} GB/s of data")
+    encodes.append((e.family, e.w, e.id, found))
+    print(f"{e.id:24} {found:8.2f} GB/s of data")
 
 
 # %% [markdown]

@@ -9,24 +9,37 @@ framework's current stream. Results are arrays of the same framework in the same
 import functools
 
 from . import _core, _reduce, files  # noqa: F401
+from ._bytes import join, split
 from ._core import *  # noqa: F403
-from ._core import Field, Multiplier, __version__
-from ._host import Report, pinned_empty
+from ._core import Field, Multiplier, Product, __version__
+from ._host import pinned_empty
+from ._matrix import Matrix
+from ._records import (
+    Advice, Calibration, CompiledKernelInfo, EngineInfo, KernelInfo, Located, MultiplierInfo, PipelineInfo,
+    ProductInfo, Report, RLNCRecord, RSInfo,
+)
 
 
 @functools.lru_cache(maxsize=64)
-def _multiplier(w, method, implementation, kernel):
-    return Multiplier(w, method=method, implementation=implementation, kernel=kernel)
+def _multiplier(field, method, implementation, kernel):
+    return Multiplier(field, method=method, implementation=implementation, kernel=kernel)
 
 
-def multiply(c, x, *, w=8, method=None, implementation="auto", kernel=None, out=None, accumulate=False):
+def multiply(c, x, *, field=8, method=None, implementation="auto", kernel=None, out=None, accumulate=False,
+             pipeline=None):
     """c * x for every symbol of an array, or out ^= c * x with accumulate.
 
     The arguments are those of Multiplier and Multiplier.multiply; the 64 multipliers that were used last
     are kept."""
-    if type(w) is not int and not isinstance(w, Field):
-        w = Field(w)  # or TypeError: a float that equals a width is in no cache
-    return _multiplier(w, method, implementation, kernel).multiply(c, x, out, accumulate)
+    if type(field) is not int and not isinstance(field, Field):
+        field = Multiplier(field).field  # or TypeError: a float that equals a width is in no cache
+    multiplier = _multiplier(field, method, implementation, kernel)
+    return multiplier.multiply(c, x, out, accumulate, pipeline=pipeline)
+
+
+def product(matrix, x, *, field=8, out=None, accumulate=False, pipeline=None):
+    """One run of a Product that is made for it and then freed; waits on a GPU."""
+    return Product(matrix, field).run(x, out, accumulate, pipeline=pipeline)
 
 
 for _name in dir(_core):
@@ -35,4 +48,6 @@ for _name in dir(_core):
         _thing.__module__ = "gfk"  # what tracebacks show
 
 __all__ = [name for name in dir(_core) if not name.startswith("_")]
-__all__ += ["Report", "files", "multiply", "pinned_empty"]
+__all__ += ["Advice", "Calibration", "CompiledKernelInfo", "EngineInfo", "KernelInfo", "Located", "Matrix",
+            "MultiplierInfo", "PipelineInfo", "ProductInfo", "RLNCRecord", "RSInfo", "Report", "files", "join", "multiply",
+            "pinned_empty", "product", "split"]

@@ -129,3 +129,20 @@ def to_host(array):
     if framework == "cupy":
         return array.get()
     return numpy.asarray(array)
+
+
+def integers(values, most, dtype, error, name):
+    """A new contiguous numpy array of integers from 0 to `most`. Raises `error` for an integer outside."""
+    try:
+        array = numpy.asarray(values)
+    except ValueError as reason:
+        raise ValueError(f"{name}: no array ({str(reason)[:200]})") from None
+    except (TypeError, RuntimeError) as reason:
+        raise TypeError(f"{name}: no array of integers ({str(reason)[:200]})") from None
+    if array.size and array.dtype.kind not in "iu":
+        array = numpy.asarray(values, "O")  # numpy makes floating point of lists with integers above 2^63
+        if hasattr(values, "dtype") or not all(hasattr(item, "__index__") for item in array.flat):
+            raise TypeError(f"{name}: integers are needed")
+    if array.size and not 0 <= int(array.min()) <= int(array.max()) <= most:
+        raise error(f"{name}: an integer is not from 0 to {most}")
+    return array.astype(dtype, "C")

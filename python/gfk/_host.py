@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays in pinned memory, and the reports of pipelines."""
+"""Arrays in pinned memory."""
 
 import math
 import typing
@@ -7,22 +7,6 @@ import typing
 import numpy
 
 from . import _core
-
-
-class Report(typing.NamedTuple):
-    """What a call of a Pipeline did. The counts are in bytes of one region: cpu_bytes + gpu_bytes is the
-    length of a region."""
-
-    path: str  # "cpu", "gpu" or "both"
-    reason: str  # for the choice, one sentence
-    cpu_bytes: int
-    gpu_bytes: int
-    device_bytes: tuple  # gpu_bytes by device, in the order of info()["devices"]
-    redone_bytes: int  # the part of cpu_bytes that a failed device should have done
-    device_status: str | None  # of the first device that failed, "GFK_STATUS_..."; None: none failed
-    staged_regions: int  # regions that went through pinned buffers; 0 on the CPU
-    chunk: int  # bytes of one chunk, all regions together; 0 on the CPU
-    seconds: float
 
 
 def pinned_empty(shape, dtype="uint8"):

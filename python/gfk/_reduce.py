@@ -23,11 +23,6 @@ def called(owner, name, positional, keywords):
     return getattr(owner, name)(*positional, **keywords)
 
 
-def located(*numbers_and_counts):
-    """A gfk.Located."""
-    return _core._located(*numbers_and_counts)
-
-
 def _method(method):
     return getattr, (method.__self__, method.__name__)
 

@@ -12,11 +12,12 @@ Options that several functions have:
   folders           where the shards of each base are, if they are in several folders
   to                the folders for new shards
   force             replace files that are not shards of this set
-  backend, device   "auto", "cuda", "host"; the number of the GPU
+  device            where to compute: "cpu", "cuda", "cuda:1"; None: what is faster
+  threads           threads that compute on the CPU; None: one for each core
   memory            bytes of buffers; None: 256 MiB
 
 Errors: TooManyErasures (the file cannot be restored, or there are no shards), Io (a file cannot be read or
-written), Exists (a file is in the way), NoDevice (the backend), InvalidArgument (an option), NotSupported
+written), Exists (a file is in the way), NoDevice (the device), InvalidArgument (an option), NotSupported
 (the package was built without the program), Internal (the program died, or printed no such reports),
 TypeError (a number that is no integer). An exception's `reports` has the reports of all sets.
 """
@@ -42,7 +43,7 @@ _PROGRAM = pathlib.Path(__file__).with_name("bin") / "gfk"
 if not _PROGRAM.exists():  # the package was built for an installed library
     _PROGRAM = pathlib.Path(shutil.which("gfk") or _PROGRAM)
 _PATIENCE = 5  # seconds that the program has to end when it is told to
-_INTEGERS = ("polynomial", "block_size", "device", "memory")
+_INTEGERS = ("polynomial", "block_size", "threads", "memory")
 _DAMAGED = 1  # the exit code of verify and scrub for damage that repair can restore
 _ARGUMENTS = {"data": "k", "parity": "m", "width": "w", "in": "folders"}  # where an option has another name
 _CLASSES = {
@@ -76,8 +77,23 @@ def _integer(name, value):
     raise TypeError(f"{name}: an integer is needed, not {value!r}")
 
 
+def _device(value):
+    """The arguments for a device."""
+    named = hasattr(value, "type") and hasattr(value, "index")  # torch.device
+    if not isinstance(value, str) and not named:
+        raise TypeError(f'device: a string is needed, "cpu", "cuda" or "cuda:0", not {type(value).__name__}')
+    found = re.fullmatch(r"cpu|cuda(?::(\d{1,9}))?", str(value), re.ASCII)
+    if found is None:
+        raise _core.InvalidArgument(f'device: "{value}" is no device; "cpu", "cuda", "cuda:0", "cuda:1", ... are')
+    if found[0] == "cpu":
+        return [b"--backend=host"]
+    return [b"--backend=cuda"] + ([b"--device=" + found[1].encode()] if found[1] else [])
+
+
 def _option(name, value):
     """The arguments for an option of the program; None, False and no folders: none."""
+    if name == "device" and value is not None:
+        return _device(value)
     option = b"--" + name.replace("_", "-").encode()
     if name in _INTEGERS and value is not None:
         value = _integer(name, value)
@@ -185,7 +201,7 @@ def _run(command, paths, **options):
 
 
 def encode(path, k, m, *, w=8, polynomial=None, matrix="cauchy", block_size=None, output=None, to=None,
-           force=False, backend="auto", device=None, memory=None):
+           force=False, device=None, threads=None, memory=None):
     """Writes k + m shards of a file: FILE.gfk.000, FILE.gfk.001, ...
 
     path: of the file. output: the base of the shards, if not that of the file. to: shard i goes to folder i
@@ -194,45 +210,45 @@ def encode(path, k, m, *, w=8, polynomial=None, matrix="cauchy", block_size=None
     Raises Exists if other shards or files are in the way."""
     [report] = _run("encode", [path], data=_integer("k", k), parity=_integer("m", m), width=_integer("w", w),
                     polynomial=polynomial, matrix=matrix, block_size=block_size, output=output, to=to,
-                    force=force, backend=backend, device=device, memory=memory)
+                    force=force, device=device, threads=threads, memory=memory)
     return report
 
 
-def decode(base, *, output=None, folders=None, force=False, partial=False, backend="auto", device=None,
+def decode(base, *, output=None, folders=None, force=False, partial=False, device=None, threads=None,
            memory=None):
     """Restores files from their shards, any k of each set.
 
     output: the file, if not the stored name beside the shards. partial: write a file that cannot be restored
-    completely, too, and raise TooManyErasures, whose reports list what is missing. Returns a list of reports, one dict for each
-    set: output, bytes, damaged_stripes, seconds, engine, messages. Raises Exists if the file is there, and
+    completely, too, and raise TooManyErasures, whose reports list what is missing. Returns a list of reports, one dict
+    for each set: output, bytes, damaged_stripes, seconds, engine, messages. Raises Exists if the file is there, and
     TooManyErasures."""
-    return _run("decode", _paths(base), output=output, force=force, partial=partial, backend=backend, device=device,
+    return _run("decode", _paths(base), output=output, force=force, partial=partial, device=device, threads=threads,
                 memory=memory, **{"in": folders})
 
 
-def verify(base, *, folders=None, backend="auto", device=None, memory=None):
+def verify(base, *, folders=None, device=None, threads=None, memory=None):
     """Checks all shards, and whether the files can be restored.
 
     Returns a list of reports, one dict for each set: bad_shards is 0 for a set without damage; shards lists
     the state of each. Raises TooManyErasures if a file cannot be restored."""
-    return _run("verify", _paths(base), backend=backend, device=device, memory=memory, **{"in": folders})
+    return _run("verify", _paths(base), device=device, threads=threads, memory=memory, **{"in": folders})
 
 
-def repair(base, *, folders=None, to=None, force=False, backend="auto", device=None, memory=None):
+def repair(base, *, folders=None, to=None, force=False, device=None, threads=None, memory=None):
     """Writes missing and damaged shards again.
 
     Returns a list of reports, one dict for each set: repaired (a number), written (paths), and shards as
     they were. Raises TooManyErasures and Exists."""
-    return _run("repair", _paths(base), to=to, force=force, backend=backend, device=device,
+    return _run("repair", _paths(base), to=to, force=force, device=device, threads=threads,
                 memory=memory, **{"in": folders})
 
 
-def scrub(folders, *, repair=False, force=False, backend="auto", device=None, memory=None):
+def scrub(folders, *, repair=False, force=False, device=None, threads=None, memory=None):
     """Verifies, and with repair=True repairs, all sets in folders and in all folders below.
 
     Returns a list of reports, one dict for each set: verdict is "ok", "damaged" or "repaired". Raises
     TooManyErasures if one of the files is lost, after all sets were checked."""
-    return _run("scrub", _paths(folders), repair=repair, force=force, backend=backend, device=device,
+    return _run("scrub", _paths(folders), repair=repair, force=force, device=device, threads=threads,
                 memory=memory)
 
 

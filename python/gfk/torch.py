@@ -25,7 +25,7 @@ def _code(k, m, w, polynomial, matrix):
 @torch.library.custom_op("gfk::multiply", mutates_args=())
 def multiply(c: int, x: torch.Tensor, w: int = 8, polynomial: int = 0) -> torch.Tensor:
     """c * x for every symbol of a tensor."""
-    return gfk.multiply(c, x, w=gfk.Field(w, polynomial))
+    return gfk.multiply(c, x, field=gfk.Field(w, polynomial))
 
 
 @multiply.register_fake
@@ -36,7 +36,7 @@ def _(c, x, w=8, polynomial=0):
 @torch.library.custom_op("gfk::matmul", mutates_args=())
 def matmul(a: torch.Tensor, b: torch.Tensor, w: int = 8, polynomial: int = 0) -> torch.Tensor:
     """a b over GF(2^w): `a` has elements of w bits, and a row of `b` is a region."""
-    return gfk.matmul(a, b, w=gfk.Field(w, polynomial))
+    return gfk.matmul(a, b, field=gfk.Field(w, polynomial))
 
 
 @matmul.register_fake

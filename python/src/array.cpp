@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "records.h"
 #include "status.h"
 
 namespace gfk {
@@ -87,8 +88,7 @@ static const ArrayType &type_of(nb::handle object) {
     if (found != types.end())
         return found->second;
     const nb::handle type(reinterpret_cast<PyObject *>(key));
-    static const nb::handle framework =
-        nb::object(nb::module_::import_("gfk._arrays").attr("framework")).release();
+    static const nb::handle framework = python("_arrays", "framework").release();
     ArrayType made = {nb::cast<std::string>(framework(type)),
                       PyObject_CheckBuffer(object.ptr()) != 0,
                       nb::hasattr(type, "__dlpack__"),
@@ -117,6 +117,9 @@ void Call::settle(const ArrayType &type, int device, nb::handle object) {
         place_known_ = true;
         device_ = device;
     }
+    if (device != device_ && has_pipeline_)
+        raise(GFK_STATUS_WRONG_DEVICE, "a pipeline takes arrays in the CPU's memory; without "
+                                       "pipeline= the call works on the GPU where its arrays are");
     if (device != device_)
         raise(GFK_STATUS_WRONG_DEVICE,
               "the arrays of one call are in one place: some are %s, others %s",
@@ -202,8 +205,7 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
     nb::list list;
     for (const size_t n : shape)
         list.append(n);
-    static const nb::handle function =
-        nb::object(nb::module_::import_("gfk._arrays").attr("empty")).release();
+    static const nb::handle function = python("_arrays", "empty").release();
     try {
         return function(like, nb::tuple(list),
                         dtype == nullptr ? nb::none() : nb::object(nb::str(dtype)));
@@ -224,16 +226,14 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError))
         throw error;
     const std::string text = nb::cast<std::string>(nb::str(error.value()));
-    const auto advice =
-        nb::cast<std::string>(nb::module_::import_("gfk._arrays").attr("advice")(object));
+    const auto advice = nb::cast<std::string>(python("_arrays", "advice")(object));
     raise_type("%s: the array has no memory that gfk can reach (%s)%s", name,
                text.substr(0, text.find('\n')).c_str(), advice.c_str());
 }
 
 // An array that has elements and no address: a null pointer means something else to the library.
 [[noreturn]] static void raise_no_memory(const char *name, nb::handle object) {
-    const auto remedy =
-        nb::cast<std::string>(nb::module_::import_("gfk._arrays").attr("remedy")(object));
+    const auto remedy = nb::cast<std::string>(python("_arrays", "remedy")(object));
     raise_type("%s: the array has elements and no memory; %s", name, remedy.c_str());
 }
 
@@ -613,6 +613,12 @@ bool Array::merge_first() {
 uint8_t *Array::row(size_t i, size_t j) const {
     return data_ + (static_cast<int64_t>(i) * strides_[0] + static_cast<int64_t>(j) * strides_[1]) *
                        static_cast<int64_t>(item_bytes());
+}
+
+gfk_accumulate mode_of(nb::handle out, bool accumulate) {
+    if (out.is_none() && accumulate)
+        raise_value("accumulate adds to out, so out is needed");
+    return accumulate ? GFK_XOR : GFK_SET;
 }
 
 bool has_groups(const Array &array, size_t count, size_t groups) {

@@ -20,6 +20,7 @@ namespace nb = nanobind;
 
 // How the arrays of one type of Python are reached. One for each type, made when it is first met.
 struct ArrayType;
+class Pipeline; // host.h
 
 // What the arrays of one call have in common: a place, and there a stream.
 class Call {
@@ -27,6 +28,9 @@ class Call {
     Call() = default;
     // A call at the place of an object, for arrays there. There may be none.
     explicit Call(int device) : device_(device), place_known_(true) {}
+    // A call with a pipeline, for arrays in the CPU's memory. Without one (NULL): a call at any place.
+    explicit Call(const Pipeline *pipeline)
+        : place_known_(pipeline != nullptr), has_pipeline_(pipeline != nullptr) {}
     // A call whose arrays are used after it: again() is what uses them.
     struct Keeping {};
     explicit Call(Keeping) : keeps_(true) {}
@@ -78,7 +82,7 @@ class Call {
 
     int device_ = GFK_CPU;
     gfk_stream_t stream_ = nullptr;
-    bool place_known_ = false, wait_ = false, keeps_ = false;
+    bool place_known_ = false, has_pipeline_ = false, wait_ = false, keeps_ = false;
     const ArrayType *type_ = nullptr; // of the arrays on a device
     nb::object like_;
     std::vector<nb::object> kept_;
@@ -150,6 +154,9 @@ class Array {
     Py_buffer buffer_ = {};                // obj is NULL: none
     nb::object owner_;                     // what keeps the memory: a capsule, or the array itself
 };
+
+// XOR into `out`, which accumulate needs, or SET.
+gfk_accumulate mode_of(nb::handle out, bool accumulate);
 
 constexpr size_t ANY_GROUPS = SIZE_MAX;
 // Do the first two dimensions of an array count `count` rows, in `groups` groups?

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device.h"
 
+#include <cstdlib>
+
 #include "status.h"
 #ifdef GFK_HAVE_CUDA
 #include <cuda_runtime_api.h>
@@ -47,6 +49,12 @@ void wait_for(gfk_stream_t stream) {
     check_cuda(cudaStreamSynchronize(stream));
 }
 
+static int current_device() {
+    int device = 0;
+    check_cuda(cudaGetDevice(&device));
+    return device;
+}
+
 void finish(int device) noexcept {
     int former = 0;
     if (device == GFK_CPU)
@@ -77,6 +85,35 @@ int device_of(const void *) {
 
 void wait_for(gfk_stream_t) {}
 
+static int current_device() {
+    return 0; // whose use raises
+}
+
 void finish(int) noexcept {}
 #endif
+
+int Device::number(const char *name) const {
+    const bool is_named =
+        nb::hasattr(object, "type") && nb::hasattr(object, "index"); // torch.device
+    if (!PyUnicode_Check(object.ptr()) && !is_named)
+        raise_type("%s: a string is needed, \"cpu\", \"cuda\" or \"cuda:0\", not %s", name,
+                   Py_TYPE(object.ptr())->tp_name);
+    const std::string text = nb::str(object).c_str();
+    if (text == "cpu")
+        return GFK_CPU;
+    if (text == "cuda")
+        return current_device();
+    const std::string digits = text.rfind("cuda:", 0) == 0 ? text.substr(5) : "";
+    if (digits.empty() || digits.size() > 9 ||
+        digits.find_first_not_of("0123456789") != std::string::npos)
+        raise(GFK_STATUS_INVALID_ARGUMENT,
+              "%s: \"%.80s\" is no device; \"cpu\", \"cuda\" (the current CUDA device) and "
+              "\"cuda:0\", \"cuda:1\", ... are",
+              name, text.c_str());
+    return std::atoi(digits.c_str());
+}
+
+std::string name_of_device(int device) {
+    return device == GFK_CPU ? "cpu" : "cuda:" + std::to_string(device);
+}
 } // namespace gfk

@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only place of the package that calls the CUDA runtime.
+// Devices as arguments, and the only place of the package that calls the CUDA runtime.
 #pragma once
 #include <gfk/types.h>
+#include <nanobind/nanobind.h>
+
+#include <string>
 
 namespace gfk {
+namespace nb = nanobind;
+
+// An argument that is a device: "cpu", "cuda:0", or "cuda", the current one; also a torch.device.
+struct Device {
+    nb::object object;
+    // GFK_CPU, or the number of a CUDA device. Raises TypeError or InvalidArgument; `name` is the argument's.
+    int number(const char *name = "device") const;
+};
+
+// "cpu", "cuda:0", ...
+std::string name_of_device(int device);
+
 // Makes a device the calling thread's current one, and puts the former one back. GFK_CPU: does nothing.
 class DeviceGuard {
   public:
@@ -26,3 +41,12 @@ void wait_for(gfk_stream_t stream);
 // then. Needs the GIL, which others may take meanwhile. Raises nothing. GFK_CPU: does nothing.
 void finish(int device) noexcept;
 } // namespace gfk
+
+template <>
+struct nanobind::detail::type_caster<gfk::Device> {
+    NB_TYPE_CASTER(gfk::Device, const_name("str"))
+    bool from_python(handle source, uint8_t, cleanup_list *) noexcept {
+        value.object = borrow(source);
+        return true;
+    }
+};

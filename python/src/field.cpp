@@ -12,14 +12,14 @@ namespace gfk {
 namespace {
 using Binary = gfk_status(const gfk_field *, uint32_t, uint32_t, uint32_t *);
 
-Field make_field(nb::handle width, uint64_t polynomial) {
+Field make_field(nb::handle width, uint64_t polynomial, const char *name) {
     Field field;
-    const nb::object index = integer_of(width, "w");
+    const nb::object index = integer_of(width, name);
     unsigned w = 0;
     const gfk_status status =
         nb::try_cast(index, w) ? gfk_field_init(&field, w, polynomial) : GFK_STATUS_NOT_SUPPORTED;
     if (status == GFK_STATUS_NOT_SUPPORTED)
-        raise(status, "w: a field has 8, 16 or 32 bits, not %s", text_of(index).c_str());
+        raise(status, "%s: a field has 8, 16 or 32 bits, not %s", name, text_of(index).c_str());
     if (status == GFK_STATUS_INVALID_ARGUMENT)
         raise(status, "polynomial: 0x%llx is not of degree %u; pass it with its leading term",
               static_cast<unsigned long long>(polynomial), w);
@@ -126,14 +126,14 @@ nb::str repr(const Field &field) {
 }
 } // namespace
 
-Field field_of(nb::handle object) {
+AnyField::operator Field() const {
     Field *field = nullptr;
     if (nb::try_cast(object, field) && field != nullptr)
         return *field;
     if (!is_integer(object))
-        raise_type("w: a field is a gfk.Field, or its width (8, 16 or 32), not %s",
+        raise_type("field: a gfk.Field is needed, or a width (8, 16 or 32), not %s",
                    Py_TYPE(object.ptr())->tp_name);
-    return make_field(object, 0);
+    return make_field(object, 0, "field");
 }
 
 uint32_t element_of(const Field &field, nb::handle object, const char *name) {
@@ -148,20 +148,18 @@ uint32_t element_of(const Field &field, nb::handle object, const char *name) {
 
 void bind_field(nb::module_ &module) {
     using namespace nb::literals;
-    nb::class_<Field>(
-        module, "Field",
-        "The field GF(2^w) = GF(2)[x] / polynomial.\n\n"
-        "An element is an integer below 2^w whose bit i is the coefficient of x^i. An array of "
-        "elements is an\narray of bytes (little-endian symbols) or of integers of w bits. Addition "
-        "is "
-        "XOR, written a ^ b.\n\n"
-        "w: 8, 16 or 32. polynomial: with its leading term (0x11d); 0: GF-Complete's.\n"
-        "Raises NotSupported (another w), InvalidArgument (its degree is not w), "
-        "ReduciblePolynomial.")
+    nb::class_<Field>(module, "Field",
+                      R"(The field GF(2^w) = GF(2)[x] / polynomial.
+
+An element is an integer below 2^w whose bit i is the coefficient of x^i. An array of elements is an array of bytes
+(little-endian symbols) or of integers of w bits. Addition is XOR, written a ^ b.
+
+w: 8, 16 or 32. polynomial: with its leading term (0x11d); 0: GF-Complete's.
+Raises NotSupported (another w), InvalidArgument (its degree is not w), ReduciblePolynomial.)")
         .def(
             "__init__",
             [](Field *self, Integer w, Integer polynomial) {
-                new (self) Field(make_field(w.object, polynomial.word64("polynomial")));
+                new (self) Field(make_field(w.object, polynomial.word64("polynomial"), "w"));
             },
             "w"_a = 8, "polynomial"_a = 0)
         .def_ro("w", &Field::w, "Bits of an element.")
@@ -174,12 +172,9 @@ void bind_field(nb::module_ &module) {
                 return elementwise(f, gfk_field_multiply, a, b, out);
             },
             "a"_a, "b"_a, "out"_a = nb::none(),
-            "a * b, for integers and for arrays of one length in the CPU's memory, element by "
-            "element.\n"
-            "out: None, or an array of as many bytes, which may be a or b itself; none for two "
-            "integers. Raises Overlap for "
-            "one that overlaps them\nin another way.\n"
-            "A constant times an array, which is much faster: gfk.multiply.")
+            R"(a * b, for integers and for arrays of one length in the CPU's memory, element by element.
+out: None, or an array of as many bytes, which may be a or b itself; none for two integers. Raises Overlap for one
+that overlaps them in another way. A constant times an array, which is much faster: gfk.multiply.)")
         .def(
             "divide",
             [](const Field &f, nb::handle a, nb::handle b, nb::handle out) {
@@ -213,10 +208,7 @@ void bind_field(nb::module_ &module) {
         .def("__hash__", [](const Field &f) { return nb::hash(nb::make_tuple(f.w, f.polynomial)); })
         .def("__reduce__", [](nb::handle self) {
             const auto &f = nb::cast<const Field &>(self);
-            nb::dict arguments;
-            arguments["w"] = f.w;
-            arguments["polynomial"] = f.polynomial;
-            return reduced<Field>(self, arguments);
+            return reduced<Field>(self, keywords("w", f.w, "polynomial", f.polynomial));
         });
 }
 } // namespace gfk

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "integer.h"
 
-#include <climits>
-
 #include "array.h"
 #include "status.h"
 
@@ -47,15 +45,5 @@ uint64_t Integer::in(const char *name, uint64_t least, uint64_t most, gfk_status
     raise(is_positive && (!fits || value > most) ? above : GFK_STATUS_INVALID_ARGUMENT,
           "%s: an integer from %s to %s is needed, not %s", name, text_of(least).c_str(),
           text_of(most).c_str(), text_of(index).c_str());
-}
-
-int Integer::device() const {
-    const nb::object index = integer_of(object, "device");
-    int value = 0;
-    if (!nb::try_cast(index, value) || value < GFK_CPU)
-        raise(GFK_STATUS_INVALID_ARGUMENT,
-              "device: %s is neither -1, the CPU, nor the number of a device, from 0 to %d",
-              text_of(index).c_str(), INT_MAX);
-    return value;
 }
 } // namespace gfk

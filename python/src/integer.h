@@ -31,8 +31,6 @@ struct Integer {
     uint32_t word32(const char *name) const {
         return static_cast<uint32_t>(in(name, 0, UINT32_MAX));
     }
-    // -1, which is the CPU, or the number of a device.
-    int device() const;
 };
 } // namespace gfk
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The class Matrix, the products of gfk/matmul.h and the eliminations of gfk/matrix.h.
+// The products of gfk/matmul.h and the eliminations of gfk/matrix.h.
 #include "matrix.h"
 
 #include <gfk/matrix.h>
@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <string>
 
-#include "product_options.h"
+#include "host.h"
+#include "named.h"
+#include "records.h"
 #include "status.h"
 
 namespace gfk {
@@ -33,7 +35,8 @@ void check_generated(const Field &field, const gfk_matrix &m, gfk_status status)
     case GFK_STATUS_NOT_SUPPORTED:
         if (m.kind != GFK_MATRIX_PAR2)
             break;
-        raise(status, "w: a matrix of PAR2 has the field of 16 bits with GF-Complete's polynomial");
+        raise(status,
+              "field: a matrix of PAR2 has the field of 16 bits with GF-Complete's polynomial");
     case GFK_STATUS_INVALID_SIZE:
         if (m.kind == GFK_MATRIX_PAR2)
             raise(status,
@@ -57,95 +60,48 @@ void check_generated(const Field &field, const gfk_matrix &m, gfk_status status)
     check(status);
 }
 
-// A gfk_matrix that is not dense, with its points. It does not change: any thread.
-class Matrix {
-  public:
-    Matrix(gfk_matrix_kind kind, Integer rows, Integer cols, nb::handle row_points,
-           nb::handle col_points, Integer first, Integer seed) {
-        matrix_.kind = kind;
-        matrix_.rows = rows.size("rows", 1);
-        matrix_.cols = cols.size("cols", 1);
-        matrix_.first = first.word64("first");
-        matrix_.seed = seed.word64("seed");
-        take(row_points_, matrix_.row_points, row_points, matrix_.rows, "row_points");
-        take(col_points_, matrix_.col_points, col_points, matrix_.cols, "col_points");
-        if (kind == GFK_MATRIX_VANDERMONDE && row_points.is_none() == col_points.is_none())
-            raise_value("one of row_points and col_points is needed, and not both");
-    }
-    Matrix(const Matrix &) = delete;
-    Matrix &operator=(const Matrix &) = delete;
+const char *name_of_kind(gfk_matrix_kind kind) {
+    static const char *const names[] = {"dense", "cauchy", "vandermonde", "par2", "random"};
+    return names[kind];
+}
 
-    const gfk_matrix &get() const { return matrix_; }
-
-    nb::object words(const Field &field) const {
+// A gfk.Matrix (gfk/_matrix.py), which keeps the points.
+gfk_matrix generated(nb::handle from) {
+    const auto integer = [&](const char *name) { return Integer{from.attr(name)}; };
+    gfk_matrix made = {};
+    made.kind = named(nb::cast<std::string>(from.attr("kind")), "kind", GFK_MATRIX_CAUCHY,
+                      GFK_MATRIX_RANDOM, name_of_kind, GFK_STATUS_INVALID_ARGUMENT);
+    made.rows = integer("rows").size("rows", 1);
+    made.cols = integer("cols").size("cols", 1);
+    made.first = integer("first").word64("first");
+    made.seed = integer("seed").word64("seed");
+    const auto points = [&](const char *name) -> const uint32_t * {
+        const nb::object array = from.attr(name);
         Call call;
-        nb::object made = call.empty({matrix_.rows, matrix_.cols}, "uint32");
-        const Array array(call, made, Use::New, "words");
-        check_generated(field, matrix_, call.try_run([&] {
-            return gfk_matrix_fill(&field, &matrix_, reinterpret_cast<uint32_t *>(array.data()));
-        }));
-        return made;
-    }
+        return array.is_none()
+                   ? nullptr
+                   : reinterpret_cast<const uint32_t *>(Array(call, array, Use::Read, name).data());
+    };
+    made.row_points = points("row_points");
+    made.col_points = points("col_points");
+    return made;
+}
 
-    // Class methods' names, by the kind.
-    static const char *name_of(gfk_matrix_kind kind) {
-        static const char *const names[] = {"", "cauchy", "vandermonde", "par2", "random"};
-        return names[kind];
-    }
+bool is_generated(nb::handle object) {
+    static const nb::handle type = python("_matrix", "Matrix").release();
+    return nb::isinstance(object, type);
+}
 
-    // What makes the same matrix.
-    nb::object reduce() const {
-        nb::dict keywords;
-        keywords["first"] = matrix_.first;
-        if (matrix_.kind == GFK_MATRIX_RANDOM)
-            keywords["seed"] = matrix_.seed;
-        if (matrix_.row_points != nullptr)
-            keywords["row_points"] = nb::tuple(list_of(row_points_));
-        if (matrix_.col_points != nullptr)
-            keywords["col_points"] = nb::tuple(list_of(col_points_));
-        return nb::make_tuple(nb::module_::import_("gfk._reduce").attr("called"),
-                              nb::make_tuple(nb::type<Matrix>(), name_of(matrix_.kind),
-                                             nb::make_tuple(matrix_.rows, matrix_.cols), keywords));
-    }
-
-    nb::object to_numpy(nb::handle w) const {
-        const Field field = field_of(w);
-        return words(field).attr("astype")("uint" + std::to_string(field.w));
-    }
-
-    nb::str repr() const {
-        char text[80];
-        snprintf(text, sizeof text, "<gfk.Matrix.%s of %zu x %zu>", name_of(matrix_.kind),
-                 matrix_.rows, matrix_.cols);
-        return nb::str(text);
-    }
-
-  private:
-    static nb::list list_of(const std::vector<uint32_t> &points) {
-        nb::list made;
-        for (const uint32_t point : points)
-            made.append(point);
-        return made;
-    }
-
-    static void take(std::vector<uint32_t> &points, const uint32_t *&address, nb::handle object,
-                     size_t count, const char *name) {
-        if (object.is_none())
-            return;
-        points = vector_of<uint32_t>(
-            integers_of(object, UINT32_MAX, "uint32", GFK_STATUS_INVALID_CONSTANT, name));
-        if (points.size() != count)
-            raise_value("%s: %zu points are needed; there are %zu", name, count, points.size());
-        address = points.data();
-    }
-
-    gfk_matrix matrix_ = {};
-    std::vector<uint32_t> row_points_, col_points_;
-};
-
-const Matrix *generated(nb::handle object) {
-    const Matrix *matrix = nullptr;
-    return nb::try_cast(object, matrix) ? matrix : nullptr;
+// The elements in words of 32 bits.
+nb::object words_of_generated(const Field &field, nb::handle object) {
+    const gfk_matrix matrix = generated(object);
+    Call call;
+    nb::object made = call.empty({matrix.rows, matrix.cols}, "uint32");
+    const Array array(call, made, Use::New, "words");
+    check_generated(field, matrix, call.try_run([&] {
+        return gfk_matrix_fill(&field, &matrix, reinterpret_cast<uint32_t *>(array.data()));
+    }));
+    return made;
 }
 } // namespace
 
@@ -154,32 +110,7 @@ const Matrix *generated(nb::handle object) {
 nb::object integers_of(nb::handle object, uint64_t most, const char *dtype, gfk_status status,
                        const char *name) {
     check_memory(object, name);
-    nb::object array;
-    try {
-        array = numpy("asarray")(object);
-    } catch (nb::python_error &error) {
-        if (error.matches(PyExc_ValueError))
-            raise_value("%s: no array (%.200s)", name, nb::str(error.value()).c_str());
-        if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_RuntimeError))
-            throw;
-        raise_type("%s: no array of integers (%.200s)", name, nb::str(error.value()).c_str());
-    }
-    if (nb::cast<size_t>(array.attr("size")) != 0) {
-        const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-        if (kind != "i" && kind != "u") {
-            // numpy makes floating point of lists with integers above 2^63.
-            array = numpy("asarray")(object, "O");
-            for (nb::handle item : nb::object(array.attr("flat")))
-                if (nb::hasattr(object, "dtype") || !PyIndex_Check(item.ptr()))
-                    raise_type("%s: integers are needed", name);
-        }
-        uint64_t value = 0;
-        if (!nb::try_cast(nb::int_(array.attr("min")()), value) ||
-            !nb::try_cast(nb::int_(array.attr("max")()), value) || value > most)
-            raise(status, "%s: an integer is not from 0 to %llu", name,
-                  static_cast<unsigned long long>(most));
-    }
-    return array.attr("astype")(dtype, "C");
+    return python("_arrays", "integers")(object, most, dtype, class_of(status), name);
 }
 
 nb::object new_numpy(nb::handle shape, const char *dtype, const void *contents, size_t bytes) {
@@ -197,9 +128,8 @@ nb::object array_of(const Words &words) {
 }
 
 Words words_of(const Field &field, nb::handle object, const char *name) {
-    const Matrix *matrix = generated(object);
-    const nb::object words = matrix != nullptr
-                                 ? matrix->words(field)
+    const nb::object words = is_generated(object)
+                                 ? words_of_generated(field, object)
                                  : integers_of(object, UINT32_MAX >> (32 - field.w), "uint32",
                                                GFK_STATUS_INVALID_CONSTANT, name);
     const nb::tuple shape = nb::cast<nb::tuple>(words.attr("shape"));
@@ -244,8 +174,8 @@ void Elements::check_shape(size_t rows, size_t cols) const {
 }
 
 MatrixArgument::MatrixArgument(Call &call, nb::handle object, unsigned w, const char *name) {
-    if (const Matrix *matrix = generated(object)) {
-        matrix_ = matrix->get();
+    if (is_generated(object)) {
+        matrix_ = generated(object);
         return;
     }
     elements_.emplace(call, object, w, Use::Read, name);
@@ -295,24 +225,34 @@ gfk_matmul_desc desc_of(const Call &call, const Field &field, uint32_t threads,
     return desc;
 }
 
-nb::object matmul(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool accumulate,
-                  Integer threads, const std::optional<std::string> &kernel, bool check_pointers) {
-    const Field field = field_of(w);
-    if (out.is_none() && accumulate)
-        raise_value("accumulate adds to out, so out is needed");
-    Call call;
+nb::object matmul(nb::handle a, nb::handle b, AnyField any_field, nb::handle out, bool accumulate,
+                  Integer threads, const std::optional<std::string> &kernel, bool check_pointers,
+                  Pipeline *pipeline) {
+    const Field field = any_field;
+    Call call(pipeline);
     const MatrixArgument matrix(call, a, field.w, "a");
     const size_t rows = matrix.get()->rows, cols = matrix.get()->cols;
     const Regions from(call, b, cols, field.w, Use::Read, "b");
     const Output to(call, out, from, rows, field.w);
+    const gfk_accumulate mode = mode_of(out, accumulate);
     const gfk_matmul_desc desc =
         desc_of(call, field, threads.word32("threads"), kernel, check_pointers);
+    if (pipeline != nullptr) {
+        if (desc.threads != 0)
+            raise(GFK_STATUS_INVALID_ARGUMENT, "threads: a pipeline has threads of its own");
+        matrix.check(
+            field, pipeline->try_run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
+                return gfk_matmul_host(handle, &field, matrix.get(), from.get(), to.regions.get(),
+                                       from.bytes(), mode, report);
+            }));
+        return to.object;
+    }
     size_t bytes = 0;
     check(gfk_matmul_workspace(&field, rows, cols, from.bytes(), &desc, &bytes));
     void *workspace = call.workspace(bytes);
     const gfk_status status = call.try_run([&] {
-        return gfk_matmul(&field, matrix.get(), from.get(), to.regions.get(), from.bytes(),
-                          accumulate ? GFK_XOR : GFK_SET, &desc, workspace, bytes, call.stream());
+        return gfk_matmul(&field, matrix.get(), from.get(), to.regions.get(), from.bytes(), mode,
+                          &desc, workspace, bytes, call.stream());
     });
     matrix.check(field, status);
     return to.object;
@@ -331,9 +271,9 @@ struct Elimination {
     gfk_matrix_record result = {};
     nb::object pivots;
 
-    Elimination(Call &call, nb::handle w, nb::handle a, Integer threads,
+    Elimination(Call &call, const AnyField &any_field, nb::handle a, Integer threads,
                 const std::optional<std::string> &kernel, bool with_pivots)
-        : call(call), field(field_of(w)), from(call, a, field.w, Use::Read, "a"),
+        : call(call), field(any_field), from(call, a, field.w, Use::Read, "a"),
           matrix(GFK_MATRIX_DENSE_INIT(from.data(), from.rows(), from.cols(), from.stride())),
           desc(desc_of(call, field, threads.word32("threads"), kernel, false)),
           with_pivots(with_pivots) {
@@ -377,7 +317,7 @@ struct Elimination {
             raise(found, "the matrix of %zu x %zu elements is singular: its rank is %u",
                   matrix.rows, matrix.cols, result.rank);
         if (with_pivots)
-            pivots = nb::module_::import_("gfk._arrays").attr("to_host")(pivots);
+            pivots = python("_arrays", "to_host")(pivots);
     }
 
     nb::object results(nb::object value) const {
@@ -385,10 +325,10 @@ struct Elimination {
     }
 };
 
-nb::object invert(nb::handle a, nb::handle w, nb::handle out, bool pivots, Integer threads,
-                  const std::optional<std::string> &kernel) {
+nb::object invert(nb::handle a, const AnyField &any_field, nb::handle out, bool pivots,
+                  Integer threads, const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, w, a, threads, kernel, pivots);
+    Elimination e(call, any_field, a, threads, kernel, pivots);
     const size_t n = e.square();
     nb::object made = out.is_none() ? call.empty({n, n}) : nb::borrow(out);
     const Elements to(call, made, e.field.w, out.is_none() ? Use::New : Use::Write, "out");
@@ -402,10 +342,10 @@ nb::object invert(nb::handle a, nb::handle w, nb::handle out, bool pivots, Integ
     return e.results(made);
 }
 
-nb::object solve(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool pivots,
+nb::object solve(nb::handle a, nb::handle b, const AnyField &any_field, nb::handle out, bool pivots,
                  Integer threads, const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, w, a, threads, kernel, pivots);
+    Elimination e(call, any_field, a, threads, kernel, pivots);
     const size_t n = e.square();
     const Regions from(call, b, n, e.field.w, Use::Read, "b");
     const Output to(call, out, from, n, e.field.w);
@@ -427,17 +367,18 @@ void find_rank(const Call &call, Elimination &e) {
     });
 }
 
-size_t rank(nb::handle a, nb::handle w, Integer threads, const std::optional<std::string> &kernel) {
+size_t rank(nb::handle a, const AnyField &any_field, Integer threads,
+            const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, w, a, threads, kernel, false);
+    Elimination e(call, any_field, a, threads, kernel, false);
     find_rank(call, e);
     return e.result.rank;
 }
 
-nb::object pivots(nb::handle a, nb::handle w, Integer threads,
+nb::object pivots(nb::handle a, const AnyField &any_field, Integer threads,
                   const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, w, a, threads, kernel, true);
+    Elimination e(call, any_field, a, threads, kernel, true);
     find_rank(call, e);
     return e.pivots;
 }
@@ -488,8 +429,8 @@ gfk_status invert_each(const Field &field, const Matrices &from, const Matrices 
     return GFK_STATUS_SUCCESS;
 }
 
-nb::tuple invert_batch(nb::handle a, nb::handle w, nb::handle out) {
-    const Field field = field_of(w);
+nb::tuple invert_batch(nb::handle a, AnyField any_field, nb::handle out) {
+    const Field field = any_field;
     Call call;
     const Matrices from(call, a, field.w, Use::Read, "a");
     const size_t count = from.array.size(0), n = from.array.size(1);
@@ -521,138 +462,77 @@ nb::tuple invert_batch(nb::handle a, nb::handle w, nb::handle out) {
 }
 } // namespace
 
-static void bind_generated(nb::module_ &module) {
-    using namespace nb::literals;
-    nb::class_<Matrix>(
-        module, "Matrix",
-        "A matrix that the library generates where it is needed; matmul takes it in the place of "
-        "an array,\nand Product too. It has no field and no place of its own.\n\n"
-        "`first` is where a part of a larger matrix begins. Points are integers below 2^w, no two "
-        "of them equal.\nj is the number of a row, i of a column.")
-        .def_static(
-            "cauchy",
-            [](Integer rows, Integer cols, nb::handle row_points, nb::handle col_points,
-               Integer first) {
-                return new Matrix(GFK_MATRIX_CAUCHY, rows, cols, row_points, col_points, first,
-                                  {nb::int_(0)});
-            },
-            "rows"_a, "cols"_a, nb::kw_only(), "row_points"_a = nb::none(),
-            "col_points"_a = nb::none(), "first"_a = 0,
-            "a[j][i] = 1 / (x_j + y_i): every square submatrix is regular.\n\n"
-            "x_j is row_points[j], by default cols + first + j; y_i is col_points[i], by default "
-            "i.")
-        .def_static(
-            "vandermonde",
-            [](Integer rows, Integer cols, nb::handle row_points, nb::handle col_points,
-               Integer first) {
-                return new Matrix(GFK_MATRIX_VANDERMONDE, rows, cols, row_points, col_points, first,
-                                  {nb::int_(0)});
-            },
-            "rows"_a, "cols"_a, nb::kw_only(), "row_points"_a = nb::none(),
-            "col_points"_a = nb::none(), "first"_a = 0,
-            "Powers of points; 0^0 is 1. One of the two lists of points is given.\n\n"
-            "row_points: a[j][i] = row_points[j]^(first + i). col_points: a[j][i] = "
-            "col_points[i]^(first + j).")
-        .def_static(
-            "par2",
-            [](Integer rows, Integer cols, Integer first) {
-                return new Matrix(GFK_MATRIX_PAR2, rows, cols, nb::none(), nb::none(), first,
-                                  {nb::int_(0)});
-            },
-            "rows"_a, "cols"_a, nb::kw_only(), "first"_a = 0,
-            "The recovery slices of PAR2: a[j][i] = c_i^(first + j), where c_i = 2^n and n is the "
-            "i-th of the\nnumbers that 3, 5, 17 and 257 do not divide. w = 16 only.")
-        .def_static(
-            "random",
-            [](Integer rows, Integer cols, Integer seed, Integer first) {
-                return new Matrix(GFK_MATRIX_RANDOM, rows, cols, nb::none(), nb::none(), first,
-                                  seed);
-            },
-            "rows"_a, "cols"_a, "seed"_a = 0, nb::kw_only(), "first"_a = 0,
-            "Uniform elements, zero included, from Philox4x32-10; include/gfk/matmul.h says which.")
-        .def(
-            "to_numpy", &Matrix::to_numpy, "w"_a = 8,
-            "The elements, a numpy array of the shape (rows, cols) of integers of w bits. w: 8, 16 "
-            "or 32, or a Field.\n"
-            "Raises InvalidConstant (a point is not in the field), InvalidArgument (two equal "
-            "points), InvalidSize\n(more points than the field has), NotSupported (PAR2 in "
-            "another field).")
-        .def_prop_ro(
-            "shape", [](const Matrix &m) { return nb::make_tuple(m.get().rows, m.get().cols); },
-            "(rows, cols)")
-        .def("__repr__", &Matrix::repr)
-        .def("__reduce__", &Matrix::reduce);
-}
-
 void bind_matrix(nb::module_ &module) {
     using namespace nb::literals;
-    bind_generated(module);
+    module.def("_check_matrix", [](nb::handle matrix) { generated(matrix); }, "matrix"_a);
+    module.def("_check_memory", check_memory, "object"_a, "name"_a);
     module.def(
-        "matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(),
+        "_matrix_words",
+        [](nb::handle matrix, AnyField any_field) {
+            const Field field = any_field;
+            return nb::make_tuple(words_of_generated(field, matrix), field.w);
+        },
+        "matrix"_a, "field"_a);
+    module.def(
+        "matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
         "accumulate"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
-        "check_pointers"_a = false,
-        "out = a b, or out ^= a b, for matrices of any size. Nothing of the matrix is kept; "
-        "gfk.Product is faster\nwhere one small matrix multiplies data often.\n\n"
-        "a: (rows, cols) integers of w bits, at the place of b; rows may have gaps between them. "
-        "Or "
-        "a gfk.Matrix.\n"
-        "b: cols regions of one length: an array of the shape (cols, ...) or a list of arrays, of "
-        "bytes or integers\nof w bits.\n"
-        "out: rows such regions, which overlap nothing else. None: a new array (rows, ...) of b's "
-        "framework.\n"
-        "w: 8, 16 or 32, or a Field. threads: on the CPU; 0: every core. check_pointers: checks "
-        "the memory of every\npointer; for debugging.\n"
-        "kernel: the id of a kernel of matmul in gfk.compiled_kernels(), for tests and benchmarks; "
-        "None: the kernel that is\nfastest by estimate.\n\n"
-        "A GPU needs compute capability 8.0 or higher, and 9.0 where an nvcc older than 13.3 built "
-        "the package. The work is\nin the order of the framework's current stream. Returns out.\n"
-        "Raises Overlap, InvalidSize, UnknownMethod (no kernel of matmul has this id), "
-        "InvalidArgument (a kernel of\nanother width; a kernel, and arrays on the CPU; an array a "
-        "whose rows overlap each other), NotSupported (the GPU or\nthis package has no kernel, or "
-        "not this one), WrongDevice, TypeError (dtype), ValueError (shape), and what\n"
-        "Matrix.to_numpy raises.");
+        "check_pointers"_a = false, "pipeline"_a = nb::none(),
+        R"(out = a b, or out ^= a b, for matrices of any size. Nothing of the matrix is kept; gfk.Product is faster where one
+small matrix multiplies data often.
+
+a: (rows, cols) integers of w bits, at the place of b; rows may have gaps between them. Or a gfk.Matrix.
+b: cols regions of one length: an array of the shape (cols, ...) or a list of arrays, of bytes or integers of w
+bits.
+out: rows such regions, which overlap nothing else. None: a new array (rows, ...) of b's framework.
+field: a Field, or a width of 8, 16 or 32. threads: on the CPU; 0: every core.
+check_pointers: checks the memory of every pointer; for debugging.
+kernel: the id of a kernel of matmul in gfk.compiled_kernels(), for tests and benchmarks; None: the kernel that is
+fastest by estimate.
+pipeline: a gfk.Pipeline, for arrays in the CPU's memory; only GPUs that this call supports take part.
+
+A GPU needs compute capability 8.0 or higher, and 9.0 where an nvcc older than 13.3 built the package. The work is
+in the order of the framework's current stream. Returns out.
+Raises Overlap, InvalidSize, UnknownMethod (no kernel of matmul has this id), InvalidArgument (a kernel of another
+width; a kernel, and arrays on the CPU; an array a whose rows overlap each other), NotSupported (the GPU or this
+package has no kernel, or not this one), WrongDevice, TypeError (dtype), ValueError (shape), and what
+Matrix.to_numpy raises.)");
+    module.def("invert", invert, "a"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
+               "pivots"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
+               R"(The inverse of a square matrix of any size; waits for it.
+
+a: (n, n) integers of w bits; rows may have gaps between them. out: an array of this kind, or a itself (in place).
+None: a new array.
+threads: on the CPU; 0: every core. kernel: of the products in the elimination, as of gfk.matmul.
+Returns out; with pivots=True a tuple of out and the numpy array that gfk.pivots returns.
+Raises Singular, whose message has the rank; out is then as it was. Raises Overlap, WrongDevice, UnknownMethod,
+InvalidArgument and NotSupported as gfk.matmul, which says what a GPU needs; TypeError (dtype), ValueError (shape).)");
+    module.def("solve", solve, "a"_a, "b"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
+               "pivots"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
+               R"(The regions x with a x = b; waits for them.
+
+a: (n, n) integers of w bits. b, out: n regions as of gfk.matmul; out overlaps nothing else. Otherwise as
+gfk.invert.)");
     module.def(
-        "invert", invert, "a"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(), "pivots"_a = false,
-        "threads"_a = 0, "kernel"_a = nb::none(),
-        "The inverse of a square matrix of any size; waits for it.\n\n"
-        "a: (n, n) integers of w bits; rows may have gaps between them. out: an array of this "
-        "kind, "
-        "or a itself (in\nplace). None: a new array.\n"
-        "threads: on the CPU; 0: every core. kernel: of the products in the elimination, as of "
-        "gfk.matmul.\n"
-        "Returns out; with pivots=True a tuple of out and the numpy array that gfk.pivots "
-        "returns.\n"
-        "Raises Singular, whose message has the rank; out is then as it was. Raises Overlap, "
-        "WrongDevice,\nUnknownMethod, InvalidArgument and NotSupported as gfk.matmul, which says "
-        "what a GPU needs; TypeError (dtype),\nValueError (shape).");
+        "rank", rank, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0, "kernel"_a = nb::none(),
+        R"(The rank of a matrix (rows, cols) of integers of w bits, an int; waits for it. threads, kernel, and what it raises:
+as of gfk.invert.)");
     module.def(
-        "solve", solve, "a"_a, "b"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(),
-        "pivots"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
-        "The regions x with a x = b; waits for them.\n\n"
-        "a: (n, n) integers of w bits. b, out: n regions as of gfk.matmul; out overlaps nothing "
-        "else.\n"
-        "Otherwise as gfk.invert.");
-    module.def("rank", rank, "a"_a, nb::kw_only(), "w"_a = 8, "threads"_a = 0,
-               "kernel"_a = nb::none(),
-               "The rank of a matrix (rows, cols) of integers of w bits, an int; waits for it.\n"
-               "threads, kernel, and what it raises: as of gfk.invert.");
-    module.def(
-        "pivots", pivots, "a"_a, nb::kw_only(), "w"_a = 8, "threads"_a = 0, "kernel"_a = nb::none(),
-        "The pivots of a matrix (rows, cols): a numpy array of `rows` int32. Number r is the "
-        "column "
-        "that row r was\nsolved for, and -1 where row r is a sum of multiples of the rows before "
-        "it. The others are a largest set\nof independent rows. Waits. threads, kernel, and what "
-        "it raises: as of gfk.invert.");
-    module.def(
-        "invert_batch", invert_batch, "a"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(),
-        "The inverses of many matrices of one size.\n\n"
-        "a: (count, n, n) integers of w bits, each matrix without gaps. out: such an array, or a "
-        "itself (in place).\nNone: a new array.\n"
-        "Returns (out, ranks): ranks is an array of `count` int32 of the same framework and place. "
-        "The inverse of\na matrix whose rank is below n is not written.\n\n"
-        "On a GPU one launch, in the order of the framework's current stream, without waiting: n "
-        "<= 256 for w = 8\nand 16, n <= 128 for w = 32, compute capability 8.0. On the CPU one "
-        "matrix after the other, of any n.\n"
-        "Raises NotSupported, Overlap, WrongDevice, TypeError (dtype), ValueError (shape).");
+        "pivots", pivots, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0,
+        "kernel"_a = nb::none(),
+        R"(The pivots of a matrix (rows, cols): a numpy array of `rows` int32. Number r is the column that row r was solved
+for, and -1 where row r is a sum of multiples of the rows before it. The others are a largest set of independent
+rows. Waits. threads, kernel, and what it raises: as of gfk.invert.)");
+    module.def("invert_batch", invert_batch, "a"_a, nb::kw_only(), "field"_a = 8,
+               "out"_a = nb::none(),
+               R"(The inverses of many matrices of one size.
+
+a: (count, n, n) integers of w bits, each matrix without gaps. out: such an array, or a itself (in place).
+None: a new array.
+Returns (out, ranks): ranks is an array of `count` int32 of the same framework and place. The inverse of a matrix
+whose rank is below n is not written.
+
+On a GPU one launch, in the order of the framework's current stream, without waiting: n <= 256 for w = 8 and 16, n
+<= 128 for w = 32, compute capability 8.0. On the CPU one matrix after the other, of any n.
+Raises NotSupported, Overlap, WrongDevice, TypeError (dtype), ValueError (shape).)");
 }
 } // namespace gfk

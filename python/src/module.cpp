@@ -4,7 +4,7 @@
 
 namespace gfk {
 namespace nb = nanobind;
-void bind_again(nb::module_ &module);
+void bind_calibration(nb::module_ &module);
 void bind_status(nb::module_ &module);
 void bind_field(nb::module_ &module);
 void bind_fork(nb::module_ &module);
@@ -27,14 +27,14 @@ NB_MODULE(core_of_main, module) {
     gfk::bind_status(module);
     gfk::bind_field(module);
     gfk::bind_fork(module);
+    gfk::bind_host(module); // others take a Pipeline
+    gfk::bind_calibration(module);
     gfk::bind_matrix(module);
     gfk::bind_multiplier(module);
     gfk::bind_product(module);
     gfk::bind_registry(module);
     gfk::bind_rlnc(module);
     gfk::bind_rs(module);
-    gfk::bind_host(module); // takes an RS
-    gfk::bind_again(module);
 }
 
 // The module is gfk._core. nanobind keeps one set of types for a process, and those of a second interpreter take the

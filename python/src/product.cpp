@@ -7,6 +7,7 @@
 
 #include "array.h"
 #include "field.h"
+#include "host.h"
 #include "matrix.h"
 #include "places.h"
 #include "product_options.h"
@@ -17,30 +18,40 @@ namespace gfk {
 namespace {
 class Product {
   public:
-    Product(nb::handle matrix, nb::handle w, ProductOptions options)
-        : field_(field_of(w)), matrix_(words_of(field_, matrix, "matrix")),
-          options_(std::move(options)) {
+    Product(nb::handle matrix, AnyField field, ProductOptions options)
+        : field_(field), matrix_(words_of(field_, matrix, "matrix")), options_(std::move(options)) {
         options_.check_width(field_.w);
     }
 
-    nb::object run(nb::handle x, nb::handle out, bool accumulate) {
-        Call call;
-        if (out.is_none() && accumulate)
-            raise_value("accumulate adds to out, so out is needed");
+    nb::object run(nb::handle x, nb::handle out, bool accumulate, Pipeline *pipeline) {
+        Call call(pipeline);
         const Regions from(call, x, matrix_.cols, field_.w, Use::Read, "x");
         const Output to(call, out, from, matrix_.rows, field_.w);
+        const gfk_accumulate mode = mode_of(out, accumulate);
+        if (pipeline != nullptr) {
+            if (options_.has_choice())
+                raise(GFK_STATUS_INVALID_ARGUMENT,
+                      "pipeline: a pipeline chooses its engines; leave "
+                      "engine, family and method away");
+            pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
+                return gfk_product_host(handle, &field_, matrix_.rows, matrix_.cols,
+                                        matrix_.elements.data(), from.get(), to.regions.get(),
+                                        from.bytes(), mode, report);
+            });
+            return to.object;
+        }
         gfk_product_t product = at(call.device());
         call.run([&] {
-            return gfk_product_run(product, from.get(), to.regions.get(), from.bytes(),
-                                   accumulate ? GFK_XOR : GFK_SET, call.stream());
+            return gfk_product_run(product, from.get(), to.regions.get(), from.bytes(), mode,
+                                   call.stream());
         });
         return to.object;
     }
 
-    void prepare(Integer device) { at(device.device()); }
+    void prepare(const Device &device) { at(device.number()); }
 
-    nb::dict info(Integer device) const {
-        const gfk_product_desc desc = options_.desc(device.device());
+    ProductInfo info(const Device &device) const {
+        const gfk_product_desc desc = options_.desc(device.number());
         gfk_product_info found;
         check(gfk_product_query(&field_, matrix_.rows, matrix_.cols, &desc, &found));
         return product_info(found);
@@ -51,8 +62,7 @@ class Product {
 
     nb::dict arguments() const {
         nb::dict made = options_.arguments();
-        made["matrix"] = array_of(matrix_);
-        made["w"] = field_;
+        add_keywords(made, "matrix", array_of(matrix_), "field", field_);
         return made;
     }
 
@@ -76,50 +86,42 @@ class Product {
     Places<gfk_product_t, gfk_product_destroy> places_;
 };
 
-nb::object product(nb::handle matrix, nb::handle x, nb::handle w, nb::handle out, bool accumulate) {
-    return Product(matrix, w, ProductOptions()).run(x, out, accumulate); // its end waits on a GPU
-}
 } // namespace
 
 void bind_product(nb::module_ &module) {
     using namespace nb::literals;
     nb::class_<Product> type(
         module, "Product",
-        "A small matrix times regions: out[j] = sum over i of matrix[j][i] * x[i]. The matrix is "
-        "expanded once at each\nplace, at the first run there. gfk.matmul takes matrices of any "
-        "size, and keeps nothing of them.");
-    def_init_with_options<nb::handle, nb::handle>(
-        type, "matrix"_a, "w"_a = 8, nb::kw_only(),
-        "matrix: rows x cols elements below 2^w: an array of integers in the CPU's memory, nested "
-        "sequences, or a\ngfk.Matrix; copied. w: 8, 16 or 32, or a Field.\n" GFK_PRODUCT_OPTIONS_DOC
-        "Raises InvalidConstant (an element is not in the field), UnknownMethod, ValueError "
-        "(shape), TypeError.");
-    type.def(
-            "run", &Product::run, "x"_a, "out"_a = nb::none(), "accumulate"_a = false,
-            "The matrix times regions, or out ^= that with accumulate.\n\n"
-            "x: cols regions of one length: an array of the shape (cols, ...) whose rows may have "
-            "gaps between them, or a\nlist of arrays; bytes, or integers of w bits. out: rows such "
-            "regions, which overlap nothing else. None: a new\narray (rows, ...) of x's "
-            "framework.\n"
-            "On a GPU the work is in the order of the framework's current stream. Returns out.\n"
-            "Raises InvalidSize, Overlap, WrongDevice (also an engine of the CPU for arrays on a "
-            "GPU), NotSupported,\nTableLimit, UnknownMethod (no such engine), TypeError (dtype), "
-            "ValueError (shape, not contiguous).")
-        .def("prepare", &Product::prepare, "device"_a = GFK_CPU,
-             "Makes the product, with its tables, at a place before the first run there. "
-             "device: -1 is the CPU.")
-        .def("info", &Product::info, "device"_a = GFK_CPU,
-             "What runs at a place, as a dict: engine, kernel (None: the engine lists none), "
-             "device, "
-             "table_bytes.\nNothing is made. device: -1 is "
-             "the CPU.")
+        R"(A small matrix times regions: out[j] = sum over i of matrix[j][i] * x[i]. The matrix is expanded once at each place,
+at the first run there. gfk.matmul takes matrices of any size, and keeps nothing of them.)");
+    def_init_with_options<nb::handle, AnyField>(
+        type, "matrix"_a, "field"_a = 8, nb::kw_only(),
+        R"(matrix: rows x cols elements below 2^w: an array of integers in the CPU's memory, nested sequences, or a gfk.Matrix;
+copied. field: a Field, or a width of 8, 16 or 32.
+engine: an id of gfk.engines(), or of one of its kernels; None: the fastest measured one for the shape.
+family: only engines of this family ("host", "isal", "perop", "prmt", "bmma", "clmad", "gfcomplete").
+method: only per-operation engines of this method ("SPLIT", "LOG", ...).
+expected_bytes: the length of the regions to come, for the choice; 0: long.
+table_limit: bytes for tables; 0: 1 GiB.
+check_pointers: calls check the memory of every pointer; for debugging.
+isal_library, gfcomplete_library: absolute paths of these libraries, for their engines.
+Raises InvalidConstant (an element is not in the field), UnknownMethod, ValueError (shape), TypeError.)");
+    type.def("run", &Product::run, "x"_a, "out"_a = nb::none(), "accumulate"_a = false,
+             nb::kw_only(), "pipeline"_a = nb::none(),
+             R"(The matrix times regions, or out ^= that with accumulate.
+
+x: cols regions of one length: an array of the shape (cols, ...) whose rows may have gaps between them, or a list of
+arrays; bytes, or integers of w bits. out: rows such regions, which overlap nothing else. None: a new array (rows,
+...) of x's framework.
+pipeline: a gfk.Pipeline, for arrays in the CPU's memory; the Product then names no engine. The pipeline keeps what
+it derives of the last 8 matrices. On a GPU the work is in the order of the framework's current stream. Returns out.
+Raises InvalidSize, Overlap, WrongDevice (also an engine of the CPU for arrays on a GPU), NotSupported, TableLimit,
+UnknownMethod (no such engine), TypeError (dtype), ValueError (shape, not contiguous).)")
+        .def("prepare", &Product::prepare, "device"_a = "cpu",
+             "Makes the product, with its tables, at a place before the first run there.")
+        .def("info", &Product::info, "device"_a = "cpu", "What runs at a place. Nothing is made.")
         .def_prop_ro("field", &Product::field, "The Field of the symbols.")
         .def_prop_ro("shape", &Product::shape, "(rows, cols) of the matrix.")
-        .def("__reduce__", [](nb::handle self) {
-            return reduced<Product>(self, nb::cast<const Product &>(self).arguments());
-        });
-    module.def("product", product, "matrix"_a, "x"_a, nb::kw_only(), "w"_a = 8,
-               "out"_a = nb::none(), "accumulate"_a = false,
-               "One run of a Product that is made for it and then freed; waits on a GPU.");
+        .def("__reduce__", reduce<Product>);
 }
 } // namespace gfk

@@ -3,26 +3,12 @@
 
 #include <gfk/registry.h>
 
-#include "status.h"
+#include "device.h"
+#include "named.h"
+#include "reduce.h"
 
 namespace gfk {
 namespace {
-gfk_engine_family family_of(const std::string &name) {
-    for (int i = GFK_ENGINE_AUTO; i <= GFK_ENGINE_CLMAD; i++)
-        if (name == gfk_engine_family_name(static_cast<gfk_engine_family>(i)))
-            return static_cast<gfk_engine_family>(i);
-    raise(GFK_STATUS_UNKNOWN_METHOD,
-          "no family of engines has the name %s; gfk.engines() lists them", name.c_str());
-}
-
-gfk_method method_of(const std::string &name) {
-    for (int i = GFK_METHOD_AUTO; i <= GFK_METHOD_CARRY_FREE; i++)
-        if (name == gfk_method_name(static_cast<gfk_method>(i)))
-            return static_cast<gfk_method>(i);
-    raise(GFK_STATUS_UNKNOWN_METHOD, "no method has the name %s; gfk.engines() lists them",
-          name.c_str());
-}
-
 template <class Optional>
 const char *c_str(const Optional &text) {
     return text ? text->c_str() : nullptr;
@@ -35,23 +21,20 @@ void check_library(const ProductOptions::Path &path, const char *name) {
 }
 } // namespace
 
-void check_text(const std::optional<std::string> &text, const char *name) {
-    if (text && text->find('\0') != std::string::npos)
-        raise_value("%s: the text has a NUL character", name);
-}
-
 ProductOptions::ProductOptions(Text engine, const Text &family, const Text &method,
                                Integer expected_bytes, Integer table_limit, bool check_pointers,
                                Path isal_library, Path gfcomplete_library)
     : engine_(std::move(engine)), isal_library_(std::move(isal_library)),
       gfcomplete_library_(std::move(gfcomplete_library)) {
     check_text(engine_, "engine");
-    check_text(family, "family");
-    check_text(method, "method");
     check_library(isal_library_, "isal_library");
     check_library(gfcomplete_library_, "gfcomplete_library");
-    desc_.family = family ? family_of(*family) : GFK_ENGINE_AUTO;
-    desc_.method = method ? method_of(*method) : GFK_METHOD_AUTO;
+    if (family)
+        desc_.family = named(*family, "family", GFK_ENGINE_AUTO, GFK_ENGINE_CLMAD,
+                             gfk_engine_family_name, GFK_STATUS_UNKNOWN_METHOD);
+    if (method)
+        desc_.method = named(*method, "method", GFK_METHOD_AUTO, GFK_METHOD_CARRY_FREE,
+                             gfk_method_name, GFK_STATUS_UNKNOWN_METHOD);
     desc_.bytes = expected_bytes.size("expected_bytes");
     desc_.table_limit = table_limit.word64("table_limit");
     desc_.check_pointers = check_pointers;
@@ -66,17 +49,14 @@ void ProductOptions::check_width(unsigned w) const {
 }
 
 nb::dict ProductOptions::arguments() const {
-    nb::dict made;
-    made["engine"] = engine_;
+    nb::dict made =
+        keywords("engine", engine_, "expected_bytes", desc_.bytes, "table_limit", desc_.table_limit,
+                 "check_pointers", desc_.check_pointers, "isal_library", isal_library_,
+                 "gfcomplete_library", gfcomplete_library_);
     if (desc_.family != GFK_ENGINE_AUTO)
         made["family"] = gfk_engine_family_name(desc_.family);
     if (desc_.method != GFK_METHOD_AUTO)
         made["method"] = gfk_method_name(desc_.method);
-    made["expected_bytes"] = desc_.bytes;
-    made["table_limit"] = desc_.table_limit;
-    made["check_pointers"] = desc_.check_pointers;
-    made["isal_library"] = isal_library_;
-    made["gfcomplete_library"] = gfcomplete_library_;
     return made;
 }
 
@@ -100,15 +80,8 @@ gfk_product_desc ProductOptions::desc(int device) const {
     return desc;
 }
 
-nb::dict product_info(const gfk_product_info &info) {
-    nb::dict made;
-    if (info.engine == nullptr)
-        return made;
-    made["engine"] = info.engine->id;
-    made["kernel"] =
-        info.kernel != nullptr ? nb::object(nb::str(info.kernel->id)) : nb::object(nb::none());
-    made["device"] = info.device;
-    made["table_bytes"] = info.table_bytes;
-    return made;
+ProductInfo product_info(const gfk_product_info &info) {
+    return ProductInfo::of(info.engine->id, info.kernel != nullptr ? info.kernel->id : nullptr,
+                           name_of_device(info.device), info.table_bytes);
 }
 } // namespace gfk

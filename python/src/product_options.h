@@ -13,12 +13,10 @@
 #include <utility>
 
 #include "integer.h"
+#include "records.h"
 
 namespace gfk {
 namespace nb = nanobind;
-
-// Refuses a text with a NUL character, which C would cut. `name` is the argument's, for messages.
-void check_text(const std::optional<std::string> &text, const char *name);
 
 class ProductOptions {
   public:
@@ -34,6 +32,10 @@ class ProductOptions {
 
     // Do the options name an engine, a family or a method of devices?
     bool is_for_devices() const;
+    // Do they name an engine, a family or a method? A pipeline chooses its own.
+    bool has_choice() const {
+        return engine_ || desc_.family != GFK_ENGINE_AUTO || desc_.method != GFK_METHOD_AUTO;
+    }
     // Raises InvalidArgument for an engine of other symbols.
     void check_width(unsigned w) const;
     // The keyword arguments that make such options.
@@ -47,12 +49,10 @@ class ProductOptions {
     gfk_product_desc desc_ = GFK_PRODUCT_DESC_INIT; // without the texts
 };
 
-// engine, kernel (None: the engine lists none), device, table_bytes.
-// An info without an engine: an empty dict.
-nb::dict product_info(const gfk_product_info &info);
+ProductInfo product_info(const gfk_product_info &info);
 
 // Defines the constructor T(arguments..., ProductOptions). `extra` are the names of the arguments, with
-// nb::kw_only() among them, and the docstring; the names of the options follow.
+// nb::kw_only() among them, and the docstring; the names of the options follow, which Product describes.
 template <class... Arguments, class Class, class... Extra>
 void def_init_with_options(Class &type, const Extra &...extra) {
     using T = typename Class::Type;
@@ -73,17 +73,4 @@ void def_init_with_options(Class &type, const Extra &...extra) {
         nb::arg("check_pointers") = false, nb::arg("isal_library") = nb::none(),
         nb::arg("gfcomplete_library") = nb::none());
 }
-
-// For the docstrings of such constructors.
-#define GFK_PRODUCT_OPTIONS_DOC                                                                    \
-    "engine: an id of gfk.engines(), or of one of its kernels; None: the fastest measured one "    \
-    "for "                                                                                         \
-    "the shape.\n"                                                                                 \
-    "family: only engines of this family (\"host\", \"isal\", \"perop\", \"prmt\", \"bmma\", "     \
-    "\"clmad\", \"gfcomplete\").\n"                                                                \
-    "method: only per-operation engines of this method (\"SPLIT\", \"LOG\", ...).\n"               \
-    "expected_bytes: the length of the regions to come, for the choice; 0: long.\n"                \
-    "table_limit: bytes for tables; 0: 1 GiB.\n"                                                   \
-    "check_pointers: calls check the memory of every pointer; for debugging.\n"                    \
-    "isal_library, gfcomplete_library: absolute paths of these libraries, for their engines.\n"
 } // namespace gfk

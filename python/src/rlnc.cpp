@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The classes RLNC and RLNCDecoder: network coding, gfk/rlnc.h.
-#include "rlnc.h"
-
+#include <gfk/rlnc.h>
+#include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -15,7 +15,9 @@
 
 #include "array.h"
 #include "field.h"
+#include "host.h"
 #include "matrix.h"
+#include "named.h"
 #include "places.h"
 #include "reduce.h"
 #include "status.h"
@@ -24,12 +26,8 @@ namespace gfk {
 namespace {
 using Shape = std::vector<size_t>;
 
-gfk_rlnc_kind kind_of(const std::string &name) {
-    if (name == "philox")
-        return GFK_RLNC_PHILOX;
-    if (name == "rfc8681")
-        return GFK_RLNC_RFC8681;
-    raise_value("kind: no rule for coding vectors has the name %s: philox, rfc8681", name.c_str());
+const char *name_of_kind(gfk_rlnc_kind kind) {
+    return kind == GFK_RLNC_PHILOX ? "philox" : "rfc8681";
 }
 
 // Refuses generations whose numbers pass 2^64.
@@ -39,16 +37,22 @@ void check_generations(uint64_t generation, size_t generations) {
               static_cast<unsigned long long>(generation), generations);
 }
 
+// Packets of generations. Raises InvalidArgument or InvalidSize for numbers out of their ranges.
 gfk_rlnc_range range_of(Integer generation, Integer generations, Integer first, Integer count) {
-    const gfk_rlnc_range range = rlnc_range(generation, first, count);
+    const uint64_t number = generation.word64("generation");
+    const uint32_t begin = first.word32("first");
+    const size_t packets = count.size("count", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
+    if (packets > (UINT64_C(1) << 32) - begin)
+        raise(GFK_STATUS_INVALID_SIZE, "first, count: packets %u to %u + %zu - 1 pass 2^32", begin,
+              begin, packets);
     const size_t groups =
         generations.size("generations", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
-    check_generations(range.generation, groups);
-    if (range.count != 0 && groups > GFK_RLNC_MOST_PACKETS / range.count)
+    check_generations(number, groups);
+    if (packets != 0 && groups > GFK_RLNC_MOST_PACKETS / packets)
         raise(GFK_STATUS_INVALID_SIZE,
               "generations, count: %zu generations of %zu packets; a call takes %d packets at most",
-              groups, range.count, GFK_RLNC_MOST_PACKETS);
-    return {range.generation, groups, range.first, range.count};
+              groups, packets, GFK_RLNC_MOST_PACKETS);
+    return {number, groups, begin, packets};
 }
 
 // (count, last...) or (groups, count / groups, last...).
@@ -58,8 +62,55 @@ Shape in_groups(size_t groups, size_t count, const Shape &last) {
     return shape;
 }
 
-nb::object to_host(nb::handle array) {
-    return nb::module_::import_("gfk._arrays").attr("to_host")(array);
+RLNCRecord record_of(uint64_t generation, const gfk_rlnc_record &r) {
+    return RLNCRecord::of(generation, static_cast<gfk_status>(r.status), r.rank, r.kept, r.dropped,
+                          r.refused, r.determined);
+}
+
+[[noreturn]] void raise_corrupt(uint64_t generation) {
+    raise(
+        GFK_STATUS_CORRUPT,
+        "generation %llu: the packets contradict each other, so that at least one has been changed "
+        "on its way",
+        static_cast<unsigned long long>(generation));
+}
+
+// The headers of packets, and the shape that numpy gives the numbers of packets and of generations together. packets:
+// None, where there are rows of vectors. generations: None, where all packets are of `generation`.
+std::pair<std::vector<gfk_rlnc_header>, std::vector<size_t>> rlnc_headers(nb::handle packets,
+                                                                          nb::handle generations,
+                                                                          uint64_t generation,
+                                                                          const Elements *rows) {
+    if (packets.is_none() && rows == nullptr)
+        raise_type("packets: the numbers of the packets are needed, or their vectors");
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    const nb::object numbers =
+        packets.is_none()
+            ? numpy.attr("zeros")(in_groups(rows->groups(), rows->rows(), {}), "uint32")
+            : integers_of(packets, UINT32_MAX, "uint32", GFK_STATUS_INVALID_ARGUMENT, "packets");
+    const nb::object together = numpy.attr("broadcast_arrays")(
+        numbers, integers_of(generations.is_none() ? nb::object(nb::int_(generation))
+                                                   : nb::borrow(generations),
+                             UINT64_MAX, "uint64", GFK_STATUS_INVALID_ARGUMENT, "generations"));
+    Shape shape = nb::cast<Shape>(numpy.attr("atleast_1d")(together[0]).attr("shape"));
+    const auto packet = vector_of<uint32_t>(together[0].attr("ravel")());
+    const auto number = vector_of<uint64_t>(together[1].attr("ravel")());
+    std::vector<gfk_rlnc_header> headers(packet.size());
+    for (size_t i = 0; i < headers.size(); i++)
+        headers[i] = {number[i], packet[i], 0};
+    return {std::move(headers), std::move(shape)};
+}
+
+// The records say which generations are not determined, or contradict themselves.
+gfk_status unless_undetermined(gfk_status status) {
+    return status == GFK_STATUS_SINGULAR || status == GFK_STATUS_CORRUPT ? GFK_STATUS_SUCCESS
+                                                                         : status;
+}
+
+void check_one(const Pipeline *pipeline, size_t generations) {
+    if (pipeline != nullptr && generations != 1)
+        raise(GFK_STATUS_INVALID_ARGUMENT, "generations: a pipeline takes one in a call, not %zu",
+              generations);
 }
 
 // ---- codes --------------------------------------------------------------------------------------
@@ -182,7 +233,7 @@ class RLNCDecoder {
                                         rows ? rows->data() : nullptr, rows ? rows->stride() : 0,
                                         from.get(), to.data(), call.stream());
         });
-        return out.is_none() ? to_host(outcomes) : outcomes;
+        return out.is_none() ? python("_arrays", "to_host")(outcomes) : outcomes;
     }
 
     nb::tuple decode(nb::handle out, bool is_checked) {
@@ -214,12 +265,12 @@ class RLNCDecoder {
         return nb::make_tuple(made, decoded);
     }
 
-    nb::list records() {
+    nb::typed<nb::list, RLNCRecord> records() {
         nb::list made;
         uint64_t generation = generation_;
         for (const gfk_rlnc_record &r : fetch())
-            made.append(rlnc_record(generation++, r));
-        return made;
+            made.append(record_of(generation++, r));
+        return nb::borrow<nb::typed<nb::list, RLNCRecord>>(made);
     }
 
     size_t rank() {
@@ -248,7 +299,7 @@ class RLNCDecoder {
 
     uint64_t generation() const { return generation_; }
     size_t generations() const { return generations_; }
-    int device() const { return device_; }
+    std::string device() const { return name_of_device(device_); }
 
   private:
     // The stream of a call without arrays is that of the framework whose payloads came first. Returns the
@@ -259,10 +310,8 @@ class RLNCDecoder {
     }
 
     gfk_status wait(const Call &call, std::vector<gfk_rlnc_record> &records) {
-        const gfk_status status =
-            gfk_rlnc_decoder_wait(decoder_, call.stream(), 0, generations_, records.data());
-        return status == GFK_STATUS_SINGULAR || status == GFK_STATUS_CORRUPT ? GFK_STATUS_SUCCESS
-                                                                             : status;
+        return unless_undetermined(
+            gfk_rlnc_decoder_wait(decoder_, call.stream(), 0, generations_, records.data()));
     }
 
     std::vector<gfk_rlnc_record> fetch() {
@@ -290,12 +339,13 @@ class RLNCDecoder {
 
 class RLNC {
   public:
-    RLNC(Integer n, Integer bytes, nb::handle w, const std::string &kind, Integer density,
+    RLNC(Integer n, Integer bytes, const AnyField &field, const std::string &kind, Integer density,
          bool systematic, Integer seed, Integer threads, std::optional<std::string> kernel,
          bool check_pointers)
         : code_(std::make_shared<Code>()) {
-        code_->field = field_of(w);
-        code_->desc.kind = kind_of(kind);
+        code_->field = field;
+        code_->desc.kind = named(kind, "kind", GFK_RLNC_PHILOX, GFK_RLNC_RFC8681, name_of_kind,
+                                 GFK_STATUS_INVALID_ARGUMENT);
         const bool is_philox = code_->desc.kind == GFK_RLNC_PHILOX;
         code_->n =
             n.size("n", 1, is_philox ? GFK_RLNC_MOST_SOURCES : 65535, GFK_STATUS_INVALID_SIZE);
@@ -338,11 +388,12 @@ class RLNC {
     }
 
     nb::object encode(nb::handle sources, Integer first, Integer count, Integer generation,
-                      Integer groups, nb::handle out, nb::handle vectors) {
+                      Integer groups, nb::handle out, nb::handle vectors, Pipeline *pipeline) {
         const unsigned w = code_->field.w;
         const gfk_rlnc_range range = range_of(generation, groups, first, count);
         const size_t generations = range.generations, packets = generations * range.count;
-        Call call;
+        Call call(pipeline);
+        check_one(pipeline, generations);
         const Regions from(call, sources, generations * code_->n, w, Use::Read, "sources",
                            Regions::None, generations);
         code_->check_payloads(from, "sources");
@@ -353,19 +404,30 @@ class RLNC {
             rows.emplace(call, is_asked ? nb::none() : nb::borrow(vectors), "vectors", *code_,
                          from.groups(), packets, generations, code_->words(), from.like());
         gfk_rlnc_t code = code_->at(call.device());
-        size_t bytes = 0;
-        check(gfk_rlnc_encode_workspace(code, &range, &bytes));
-        void *workspace = call.workspace(bytes);
-        call.run([&] {
-            return gfk_rlnc_encode(
-                code, &range, from.get(), to.regions.get(), rows ? rows->elements.data() : nullptr,
-                rows ? rows->elements.stride() : 0, workspace, bytes, call.stream());
-        });
+        uint8_t *const elements = rows ? rows->elements.data() : nullptr;
+        const size_t stride = rows ? rows->elements.stride() : 0;
+        if (pipeline != nullptr) {
+            if (rows)
+                call.run([&] { return gfk_rlnc_vectors(code, &range, elements, stride, nullptr); });
+            pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
+                return gfk_rlnc_encode_host(handle, code, range.generation, range.first,
+                                            range.count, from.get(), to.regions.get(), report);
+            });
+        } else {
+            size_t bytes = 0;
+            check(gfk_rlnc_encode_workspace(code, &range, &bytes));
+            void *workspace = call.workspace(bytes);
+            call.run([&] {
+                return gfk_rlnc_encode(code, &range, from.get(), to.regions.get(), elements, stride,
+                                       workspace, bytes, call.stream());
+            });
+        }
         return rows ? nb::object(nb::make_tuple(to.object, rows->object)) : to.object;
     }
 
     nb::tuple recode(nb::handle payloads, nb::handle vectors, Integer first, Integer count,
-                     Integer seed_of_recoder, Integer generation, Integer groups, nb::handle out) {
+                     Integer seed_of_recoder, Integer generation, Integer groups, nb::handle out,
+                     Pipeline *pipeline) {
         const unsigned w = code_->field.w;
         const gfk_rlnc_range range = range_of(generation, groups, first, count);
         const size_t generations = range.generations, packets = generations * range.count;
@@ -377,7 +439,8 @@ class RLNC {
             outs[0] = out[0];
             outs[1] = out[1];
         }
-        Call call;
+        Call call(pipeline);
+        check_one(pipeline, generations);
         const Elements rows(call, vectors, w, Use::Read, "vectors", generations);
         if (generations == 0 || rows.rows() % generations != 0)
             raise_value("vectors: %zu rows are not as many for each of %zu generations",
@@ -390,8 +453,20 @@ class RLNC {
         const VectorsOut made(call, outs[1], "out", *code_, rows.groups(), packets, generations,
                               nullptr, vectors);
         const size_t received = rows.rows() / generations;
-        check_received(received);
+        if (received == 0 || received > GFK_RLNC_MOST_SOURCES)
+            raise(received == 0 ? GFK_STATUS_INVALID_ARGUMENT : GFK_STATUS_INVALID_SIZE,
+                  "payloads, vectors: %zu received packets of a generation; there are 1 to %d",
+                  received, GFK_RLNC_MOST_SOURCES);
         gfk_rlnc_t code = code_->at(call.device());
+        if (pipeline != nullptr) {
+            pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
+                return gfk_rlnc_recode_host(handle, code, range.generation, range.first, packets,
+                                            seed, received, rows.data(), rows.stride(), from.get(),
+                                            made.elements.data(), made.elements.stride(),
+                                            to.regions.get(), report);
+            });
+            return nb::make_tuple(to.object, made.object);
+        }
         size_t bytes = 0;
         check(gfk_rlnc_recode_workspace(code, &range, received, &bytes));
         void *workspace = call.workspace(bytes);
@@ -403,9 +478,54 @@ class RLNC {
         return nb::make_tuple(to.object, made.object);
     }
 
-    RLNCDecoder *decoder(Integer generation, Integer generations, Integer spare, Integer device,
-                         nb::handle like) {
-        const int number = device.device();
+    nb::tuple decode(nb::handle packets, nb::handle payloads, nb::handle vectors, Integer number,
+                     nb::handle generations, nb::handle out, bool is_checked, Pipeline *pipeline) {
+        const uint64_t generation = number.word64("generation");
+        const unsigned w = code_->field.w;
+        Call call(pipeline);
+        std::optional<Elements> rows;
+        if (!vectors.is_none())
+            rows.emplace(call, vectors, w, Use::Read, "vectors");
+        const std::vector<gfk_rlnc_header> headers =
+            rlnc_headers(packets, generations, generation, rows ? &*rows : nullptr).first;
+        const size_t count = headers.size();
+        if (rows)
+            rows->check_shape(count, code_->n);
+        const Regions from(call, payloads, count, w, Use::Read, "payloads");
+        code_->check_payloads(from, "payloads");
+        if (pipeline == nullptr) {
+            const nb::object like =
+                from.like().is_valid() ? call.empty({1}, nullptr, from.like()) : nb::object();
+            RLNCDecoder decoder(code_, call.device(), like, number, {nb::int_(1)},
+                                {nb::int_(count)});
+            decoder.add(packets, payloads, vectors,
+                        generations.is_none() ? nb::object(nb::int_(generation))
+                                              : nb::borrow(generations),
+                        nb::none());
+            const nb::tuple made = decoder.decode(out, is_checked);
+            return nb::make_tuple(made[0], made[1], decoder.records()[0]);
+        }
+        const Output to(call, out, from, code_->n, w);
+        code_->check_payloads(to.regions, "out");
+        nb::object decoded = call.empty({code_->n}, "bool");
+        const Array mask(call, decoded, Use::New, "decoded");
+        const gfk_rlnc_header none = {};
+        gfk_rlnc_record record = {};
+        gfk_rlnc_t code = code_->at(GFK_CPU);
+        pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
+            return unless_undetermined(gfk_rlnc_decode_host(
+                handle, code, generation, count != 0 ? headers.data() : &none, count,
+                rows ? rows->data() : nullptr, rows ? rows->stride() : 0, from.get(),
+                to.regions.get(), mask.data(), &record, report));
+        });
+        if (is_checked && record.status == GFK_STATUS_CORRUPT)
+            raise_corrupt(generation);
+        return nb::make_tuple(to.object, decoded, record_of(generation, record));
+    }
+
+    RLNCDecoder *decoder(Integer generation, Integer generations, Integer spare,
+                         const Device &device, nb::handle like) {
+        const int number = device.number();
         if (like.is_none())
             return new RLNCDecoder(code_, number, nb::object(), generation, generations, spare);
         Call call;
@@ -417,102 +537,17 @@ class RLNC {
     Code &code() const { return *code_; }
 
     nb::dict arguments() const {
-        nb::dict made;
-        made["n"] = code_->n;
-        made["bytes"] = code_->bytes;
-        made["w"] = code_->field;
-        made["kind"] = code_->desc.kind == GFK_RLNC_PHILOX ? "philox" : "rfc8681";
-        made["density"] = code_->desc.density;
-        made["systematic"] = code_->desc.systematic;
-        made["seed"] = code_->desc.seed;
-        made["threads"] = code_->desc.threads;
-        made["kernel"] = code_->kernel;
-        made["check_pointers"] = code_->desc.check_pointers;
-        return made;
+        const gfk_rlnc_desc &d = code_->desc;
+        return keywords("n", code_->n, "bytes", code_->bytes, "field", code_->field, "kind",
+                        name_of_kind(d.kind), "density", d.density, "systematic", d.systematic,
+                        "seed", d.seed, "threads", d.threads, "kernel", code_->kernel,
+                        "check_pointers", d.check_pointers);
     }
 
   private:
     const std::shared_ptr<Code> code_;
 };
 } // namespace
-
-gfk_rlnc_t rlnc_at_cpu(nb::handle object) {
-    RLNC *rlnc = nullptr;
-    if (!nb::try_cast(object, rlnc) || rlnc == nullptr)
-        raise_type("a gfk.RLNC is needed, not %s", Py_TYPE(object.ptr())->tp_name);
-    return rlnc->code().at(GFK_CPU);
-}
-
-void check_received(size_t received) {
-    if (received == 0 || received > GFK_RLNC_MOST_SOURCES)
-        raise(received == 0 ? GFK_STATUS_INVALID_ARGUMENT : GFK_STATUS_INVALID_SIZE,
-              "payloads, vectors: %zu received packets of a generation; there are 1 to %d",
-              received, GFK_RLNC_MOST_SOURCES);
-}
-
-gfk_rlnc_range rlnc_range(Integer generation, Integer first, Integer count) {
-    const uint64_t number = generation.word64("generation");
-    const uint32_t begin = first.word32("first");
-    const size_t packets = count.size("count", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
-    if (packets > (UINT64_C(1) << 32) - begin)
-        raise(GFK_STATUS_INVALID_SIZE, "first, count: packets %u to %u + %zu - 1 pass 2^32", begin,
-              begin, packets);
-    return {number, 1, begin, packets};
-}
-
-nb::dict rlnc_record(uint64_t generation, const gfk_rlnc_record &r) {
-    nb::dict row;
-    row["generation"] = generation;
-    row["status"] = gfk_status_name(static_cast<gfk_status>(r.status));
-    row["rank"] = r.rank;
-    row["kept"] = r.kept;
-    row["dropped"] = r.dropped;
-    row["refused"] = r.refused;
-    row["determined"] = r.determined;
-    return row;
-}
-
-void raise_corrupt(uint64_t generation) {
-    raise(
-        GFK_STATUS_CORRUPT,
-        "generation %llu: the packets contradict each other, so that at least one has been changed "
-        "on its way",
-        static_cast<unsigned long long>(generation));
-}
-
-std::pair<std::vector<gfk_rlnc_header>, std::vector<size_t>> rlnc_headers(nb::handle packets,
-                                                                          nb::handle generations,
-                                                                          uint64_t generation,
-                                                                          const Elements *rows) {
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    nb::object numbers[2];
-    if (!packets.is_none()) {
-        numbers[0] =
-            integers_of(packets, UINT32_MAX, "uint32", GFK_STATUS_INVALID_ARGUMENT, "packets");
-    } else if (rows != nullptr) {
-        nb::list shape;
-        for (const size_t size : in_groups(rows->groups(), rows->rows(), {}))
-            shape.append(size);
-        numbers[0] = numpy.attr("zeros")(nb::tuple(shape), "uint32");
-    } else {
-        raise_type("packets: the numbers of the packets are needed, or their vectors");
-    }
-    numbers[1] = integers_of(generations.is_none() ? nb::object(nb::int_(generation))
-                                                   : nb::borrow(generations),
-                             UINT64_MAX, "uint64", GFK_STATUS_INVALID_ARGUMENT, "generations");
-    const nb::object together = numpy.attr("broadcast_arrays")(numbers[0], numbers[1]);
-    Shape shape;
-    for (nb::handle size : nb::object(together[0].attr("shape")))
-        shape.push_back(nb::cast<size_t>(size));
-    if (shape.empty())
-        shape.push_back(1);
-    const auto packet = vector_of<uint32_t>(together[0].attr("ravel")());
-    const auto number = vector_of<uint64_t>(together[1].attr("ravel")());
-    std::vector<gfk_rlnc_header> headers(packet.size());
-    for (size_t i = 0; i < headers.size(); i++)
-        headers[i] = {number[i], packet[i], 0};
-    return {std::move(headers), std::move(shape)};
-}
 
 static void bind_decoder(nb::module_ &module) {
     using namespace nb::literals;
@@ -526,49 +561,41 @@ static void bind_decoder(nb::module_ &module) {
 
     nb::class_<RLNCDecoder>(
         module, "RLNCDecoder",
-        "A decoder of one or more generations at one place; RLNC.decoder makes it, with all memory "
-        "that it needs.\n\n"
-        "A call on a GPU is in the order of the framework's current stream: use one stream for the "
-        "calls on a decoder,\nor streams that wait for each other. Any thread; calls on one "
-        "decoder come one after the other.")
-        .def("add", &RLNCDecoder::add, "packets"_a.none(), "payloads"_a, "vectors"_a = nb::none(),
-             "generations"_a = nb::none(), nb::kw_only(), "out"_a = nb::none(),
-             "Takes packets, in any order. Many packets in one call take much less time than as "
-             "many calls.\n\n"
-             "packets: the packets' numbers, integers below 2^32. None: the vectors are given.\n"
-             "payloads: as many regions of RLNC.bytes bytes at the decoder's place: an array or a "
-             "list of arrays.\n"
-             "vectors: the coding vectors, an array (packets, n) of integers of w bits. None: they "
-             "follow from the numbers.\nWith vectors the numbers are not read.\n"
-             "generations: the packets' generations, integers; None in a decoder of one "
-             "generation. Numbers and generations\nare broadcast as numpy does: with generations "
-             "of the shape (g, 1), the payloads may have the shape (g, count, ...).\n"
-             "out: `packets` bytes at the decoder's place.\n\n"
-             "Returns out, one gfk.Outcome for each packet; with None a numpy array of uint8, for "
-             "which the call waits\non a GPU. Among packets that depend on each other the first "
-             "are the innovative ones.\n"
-             "Raises WrongDevice, Overlap, InvalidArgument (a number that is negative or too "
-             "large), ValueError (shape),\nTypeError.")
+        R"(A decoder of one or more generations at one place; RLNC.decoder makes it, with all memory that it needs.
+
+A call on a GPU is in the order of the framework's current stream: use one stream for the calls on a decoder, or
+streams that wait for each other. Any thread; calls on one decoder come one after the other.)")
+        .def(
+            "add", &RLNCDecoder::add, "packets"_a.none(), "payloads"_a, "vectors"_a = nb::none(),
+            "generations"_a = nb::none(), nb::kw_only(), "out"_a = nb::none(),
+            R"(Takes packets, in any order. Many packets in one call take much less time than as many calls.
+
+packets: the packets' numbers, integers below 2^32. None: the vectors are given.
+payloads: as many regions of RLNC.bytes bytes at the decoder's place: an array or a list of arrays.
+vectors: the coding vectors, an array (packets, n) of integers of w bits. None: they follow from the numbers. With
+vectors the numbers are not read.
+generations: the packets' generations, integers; None in a decoder of one generation. Numbers and generations are
+broadcast as numpy does: with generations of the shape (g, 1), the payloads may have the shape (g, count, ...).
+out: `packets` bytes at the decoder's place.
+
+Returns out, one gfk.Outcome for each packet; with None a numpy array of uint8, for which the call waits on a GPU.
+Among packets that depend on each other the first are the innovative ones.
+Raises WrongDevice, Overlap, InvalidArgument (a number that is negative or too large), ValueError (shape),
+TypeError.)")
         .def(
             "decode", &RLNCDecoder::decode, "out"_a = nb::none(), nb::kw_only(), "check"_a = true,
-            "Writes the sources that are determined so far. May be called again, and after further "
-            "packets.\n\n"
-            "out: generations * n regions. None: a new array of the framework and the dtype of "
-            "the first payloads:\n(n, length) for one generation, (generations, n, length) for "
-            "more.\n"
-            "check: waits, and raises Corrupt if kept packets of a generation contradict its "
-            "sources; records() tells\nwhich generations. From exactly n packets a changed packet "
-            "cannot be noticed. With check=False the call does\nnot wait on a GPU.\n\n"
-            "Returns (out, decoded): decoded is an array of bool, True where a source has been "
-            "written. The others are\nas they were, and have no defined contents in a new array.")
-        .def(
-            "records", &RLNCDecoder::records,
-            "The states of the generations, a list of dicts; waits, and never raises what a record "
-            "says.\n\n"
-            "generation; status: gfk.Singular.status (the sources are not determined yet), "
-            "gfk.Corrupt.status (after decode:\nkept packets contradict the sources) or "
-            "\"GFK_STATUS_SUCCESS\"; rank: innovative packets; kept, dropped:\ndependent packets; "
-            "refused: zero vectors; determined: sources that the last decode could compute.")
+            R"(Writes the sources that are determined so far. May be called again, and after further packets.
+
+out: generations * n regions. None: a new array of the framework and the dtype of the first payloads: (n, length)
+for one generation, (generations, n, length) for more.
+check: waits, and raises Corrupt if kept packets of a generation contradict its sources; records() tells which
+generations. From exactly n packets a changed packet cannot be noticed. With check=False the call does not wait on a
+GPU.
+
+Returns (out, decoded): decoded is an array of bool, True where a source has been written. The others are as they
+were, and have no defined contents in a new array.)")
+        .def("records", &RLNCDecoder::records,
+             "The states of the generations; waits, and never raises what a record says.")
         .def_prop_ro("rank", &RLNCDecoder::rank,
                      "Innovative packets of all generations together; waits.")
         .def_prop_ro("complete", &RLNCDecoder::is_complete, "Are all sources determined? Waits.")
@@ -576,7 +603,7 @@ static void bind_decoder(nb::module_ &module) {
              "Empties the decoder, which becomes one of as many generations from this one on.")
         .def_prop_ro("generation", &RLNCDecoder::generation, "The first generation.")
         .def_prop_ro("generations", &RLNCDecoder::generations, "How many generations.")
-        .def_prop_ro("device", &RLNCDecoder::device, "-1: the CPU.");
+        .def_prop_ro("device", &RLNCDecoder::device, "Where it is.");
 }
 
 void bind_rlnc(nb::module_ &module) {
@@ -584,83 +611,90 @@ void bind_rlnc(nb::module_ &module) {
     bind_decoder(module);
     nb::class_<RLNC>(
         module, "RLNC",
-        "Random linear network coding. The n sources of a generation are regions of the same "
-        "length; the payload of a\npacket is a sum of multiples of the sources, and the n factors "
-        "are the packet's coding vector, which follows from\nthe numbers of the generation and the "
-        "packet. Any n packets whose vectors are independent determine the sources.\n\n"
-        "n: sources of a generation, 1 to 65536. bytes: of a source and of a payload, whole "
-        "symbols "
-        "of w bits.\n"
-        "w: 8, 16 or 32, or a Field.\n"
-        "kind: \"philox\", uniform elements; \"rfc8681\": the coefficients of RFC 8681, w = 8.\n"
-        "density: philox: of 256, the chance that an element is kept, 256 keeps all; rfc8681: of "
-        "16, the chance of\nan element that is not zero. 0: the largest.\n"
-        "systematic: packets 0 to n - 1 of a generation are its sources.\n"
-        "seed: of philox. threads: on the CPU; 0: every core. check_pointers: for debugging.\n"
-        "kernel: of the products on GPUs, as of gfk.matmul, for tests and benchmarks. Calls with "
-        "arrays on the CPU, decoders\nthere and Pipeline then raise InvalidArgument; calls on a "
-        "GPU that does not run the kernel raise NotSupported.\n"
-        "Raises InvalidArgument (also a kernel of another width), InvalidSize, UnknownMethod (no "
-        "kernel of matmul has this\nid), NotSupported (rfc8681 in another field).\n\n"
-        "Regions and vectors of several generations follow each other: an array of the shape "
-        "(generations * count, ...) or\n(generations, count, ...), or a list. What a GPU needs is "
-        "that of gfk.matmul. Any thread.")
-        .def(nb::init<Integer, Integer, nb::handle, const std::string &, Integer, bool, Integer,
-                      Integer, std::optional<std::string>, bool>(),
-             "n"_a, "bytes"_a, "w"_a = 8, nb::kw_only(), "kind"_a = "philox", "density"_a = 0,
+        R"(Random linear network coding. The n sources of a generation are regions of the same length; the payload of a packet
+is a sum of multiples of the sources, and the n factors are the packet's coding vector, which follows from the
+numbers of the generation and the packet. Any n packets whose vectors are independent determine the sources.
+
+n: sources of a generation, 1 to 65536. bytes: of a source and of a payload, whole symbols of w bits.
+field: a Field, or a width of 8, 16 or 32.
+kind: "philox", uniform elements; "rfc8681": the coefficients of RFC 8681, w = 8.
+density: philox: of 256, the chance that an element is kept, 256 keeps all; rfc8681: of 16, the chance of an element
+that is not zero. 0: the largest.
+systematic: packets 0 to n - 1 of a generation are its sources.
+seed: of philox. threads: on the CPU; 0: every core. check_pointers: for debugging.
+kernel: of the products on GPUs, as of gfk.matmul, for tests and benchmarks. Calls with arrays on the CPU, decoders
+there and calls with a pipeline then raise InvalidArgument; calls on a GPU that does not run the kernel raise
+NotSupported.
+Raises InvalidArgument (also a kernel of another width), InvalidSize, UnknownMethod (no kernel of matmul has this
+id), NotSupported (rfc8681 in another field).
+
+Regions and vectors of several generations follow each other: an array of the shape (generations * count, ...) or
+(generations, count, ...), or a list. What a GPU needs is that of gfk.matmul. Any thread.)")
+        .def(nb::init<Integer, Integer, const AnyField &, const std::string &, Integer, bool,
+                      Integer, Integer, std::optional<std::string>, bool>(),
+             "n"_a, "bytes"_a, "field"_a = 8, nb::kw_only(), "kind"_a = "philox", "density"_a = 0,
              "systematic"_a = false, "seed"_a = 0, "threads"_a = 0, "kernel"_a = nb::none(),
              "check_pointers"_a = false)
-        .def("vectors", &RLNC::vectors, "first"_a, "count"_a, "generation"_a = 0,
-             "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(), "like"_a = nb::none(),
-             "The coding vectors of packets first to first + count - 1 of each of these "
-             "generations.\n\n"
-             "out: an array (generations * count, n) or (generations, count, n) of integers of w "
-             "bits; rows may have gaps\nbetween them. None: a new array, of the framework and at "
-             "the place of the array `like`, by default of numpy:\n(count, n) for one generation, "
-             "(generations, count, n) for more. Returns out.")
         .def(
-            "encode", &RLNC::encode, "sources"_a, "first"_a, "count"_a, "generation"_a = 0,
-            "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(), "vectors"_a = false,
-            "The payloads of packets first to first + count - 1 of each of these generations.\n\n"
-            "sources: generations * n regions. out: generations * count regions; None: a new "
-            "array, in three dimensions\nif sources is such an array.\n"
-            "vectors: True: the coding vectors too; or an array that gets them, as of "
-            "RLNC.vectors.\n"
-            "Returns out, with vectors the tuple (out, vectors). On a GPU the work is in the order "
-            "of the framework's\ncurrent stream.\n"
-            "Raises InvalidSize (numbers that pass 2^32 or 2^64), Overlap, WrongDevice, "
-            "TypeError (dtype), ValueError (shape).")
+            "vectors", &RLNC::vectors, "first"_a, "count"_a, "generation"_a = 0,
+            "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(), "like"_a = nb::none(),
+            R"(The coding vectors of packets first to first + count - 1 of each of these generations.
+
+out: an array (generations * count, n) or (generations, count, n) of integers of w bits; rows may have gaps between
+them. None: a new array, of the framework and at the place of the array `like`, by default of numpy: (count, n) for
+one generation, (generations, count, n) for more. Returns out.)")
+        .def("encode", &RLNC::encode, "sources"_a, "first"_a, "count"_a, "generation"_a = 0,
+             "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(), "vectors"_a = false,
+             "pipeline"_a = nb::none(),
+             R"(The payloads of packets first to first + count - 1 of each of these generations.
+
+sources: generations * n regions. out: generations * count regions; None: a new array, in three dimensions if
+sources is such an array.
+vectors: True: the coding vectors too; or an array that gets them, as of RLNC.vectors.
+pipeline: a gfk.Pipeline, for arrays in the CPU's memory and one generation.
+Returns out, with vectors the tuple (out, vectors). On a GPU the work is in the order of the framework's current
+stream.
+Raises InvalidSize (numbers that pass 2^32 or 2^64), Overlap, WrongDevice, TypeError (dtype), ValueError (shape).)")
         .def(
             "recode", &RLNC::recode, "payloads"_a, "vectors"_a, "first"_a, "count"_a, "seed"_a,
             "generation"_a = 0, "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(),
-            "New packets of received ones, in each generation by itself, without decoding: sums of "
-            "all received packets\ntimes random factors.\n\n"
-            "payloads: generations * received regions, with as many for each generation. vectors: "
-            "their coding vectors,\nrows of n integers of w bits.\n"
-            "first, generation: numbers of the new packets, for their factors alone. seed: a "
-            "recoder has one of its own.\n"
-            "out: a tuple (payloads, vectors) of arrays; None: new arrays, shaped as the given "
-            "ones.\n"
-            "Returns (payloads, vectors): generations * count packets. Raises as encode.")
+            "pipeline"_a = nb::none(),
+            R"(New packets of received ones, in each generation by itself, without decoding: sums of all received packets times
+random factors.
+
+payloads: generations * received regions, with as many for each generation. vectors: their coding vectors, rows of n
+integers of w bits.
+first, generation: numbers of the new packets, for their factors alone. seed: a recoder has one of its own.
+out: a tuple (payloads, vectors) of arrays; None: new arrays, shaped as the given ones.
+pipeline: as of encode. Returns (payloads, vectors): generations * count packets. Raises as encode.)")
         .def(
-            "decoder", &RLNC::decoder, "generation"_a = 0, "generations"_a = 1, nb::kw_only(),
-            "spare"_a = 0, "device"_a = GFK_CPU, "like"_a = nb::none(),
-            "An RLNCDecoder of generations `generation` to `generation` + `generations` - 1.\n\n"
-            "spare: dependent packets of each generation that are kept, to notice changed "
-            "packets.\n"
-            "device: -1 for the CPU, or a device's number. like: an array; the decoder is at its "
-            "place.\n"
-            "Takes n + spare payloads and n + 1024 / w + spare vectors for each generation, and "
-            "workspaces; include/gfk/rlnc.h\nsays how many bytes. Raises OutOfMemory, InvalidSize, "
-            "InvalidArgument, NoDevice, NotSupported.")
+            "decode", &RLNC::decode, "packets"_a.none(), "payloads"_a, "vectors"_a = nb::none(),
+            "generation"_a = 0, nb::kw_only(), "generations"_a = nb::none(), "out"_a = nb::none(),
+            "check"_a = true, "pipeline"_a = nb::none(),
+            R"(The sources of a generation, from all packets of it that have come; a decoder (RLNC.decoder) takes packets as they
+come.
+
+packets, payloads, vectors, generations: as of RLNCDecoder.add; packets of other generations are left out.
+out: n regions; None: a new array like the payloads. check: raise Corrupt if packets contradict each other; from
+exactly n packets a changed packet cannot be noticed. pipeline: a gfk.Pipeline, for arrays in the CPU's memory.
+
+Returns (out, decoded, record): decoded is an array of bool, True where a source has been written, the others are as
+they were; record is the RLNCRecord, whose status is Status.SINGULAR where not all sources are determined, and where
+kept counts all dependent packets. Waits. Raises as RLNCDecoder.add and decode.)")
+        .def("decoder", &RLNC::decoder, "generation"_a = 0, "generations"_a = 1, nb::kw_only(),
+             "spare"_a = 0, "device"_a = "cpu", "like"_a = nb::none(),
+             R"(An RLNCDecoder of generations `generation` to `generation` + `generations` - 1.
+
+spare: dependent packets of each generation that are kept, to notice changed packets.
+device: "cpu", "cuda:0". like: an array; the decoder is at its place. Takes n + spare payloads and n + 1024 / w +
+spare vectors for each generation, and workspaces; include/gfk/rlnc.h says how many bytes. Raises OutOfMemory,
+InvalidSize, InvalidArgument, NoDevice, NotSupported.)")
         .def_prop_ro(
             "n", [](const RLNC &r) { return r.code().n; }, "Sources of a generation.")
         .def_prop_ro(
             "bytes", [](const RLNC &r) { return r.code().bytes; }, "Of a source.")
         .def_prop_ro(
             "field", [](const RLNC &r) { return r.code().field; }, "The Field of the symbols.")
-        .def("__reduce__", [](nb::handle self) {
-            return reduced<RLNC>(self, nb::cast<const RLNC &>(self).arguments());
-        });
+        .def("__reduce__", reduce<RLNC>);
 }
 } // namespace gfk

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "host.h"
 #include "matrix.h"
+#include "named.h"
 #include "reduce.h"
 #include "status.h"
 
@@ -50,15 +52,8 @@ void check_wanted(const std::vector<size_t> &wanted, const std::vector<size_t> &
 }
 
 gfk_rs_matrix matrix_named(const std::string &name) {
-    std::string names;
-    for (int i = 0; i < GFK_RS_CUSTOM; i++) {
-        const char *known = gfk_rs_matrix_name(static_cast<gfk_rs_matrix>(i));
-        if (name == known)
-            return static_cast<gfk_rs_matrix>(i);
-        names += std::string(i == 0 ? "" : ", ") + known;
-    }
-    raise(GFK_STATUS_INVALID_ARGUMENT, "matrix: no matrix has the name %s: %s", name.c_str(),
-          names.c_str());
+    return named(name, "matrix", GFK_RS_CAUCHY, static_cast<gfk_rs_matrix>(GFK_RS_CUSTOM - 1),
+                 gfk_rs_matrix_name, GFK_STATUS_INVALID_ARGUMENT);
 }
 
 std::vector<uint32_t> custom_matrix(const Field &field, nb::handle matrix, size_t m, size_t k) {
@@ -114,7 +109,7 @@ class Result {
     const uint64_t *words() {
         if (memory_ == nullptr)
             return host_.data();
-        const nb::object copy = nb::module_::import_("gfk._arrays").attr("to_host")(object_);
+        const nb::object copy = python("_arrays", "to_host")(object_);
         Call call;
         const Array from(call, copy, Use::Read, "result");
         memcpy(host_.data(), from.data(), from.bytes());
@@ -126,38 +121,13 @@ class Result {
     nb::object object_;
     uint8_t *memory_ = nullptr; // on a device
 };
-
-struct Located {
-    gfk_rs_verdict verdict;
-    nb::object counts;
-};
-
-nb::object first_corrupt(const Located &located) {
-    return located.verdict.first_corrupt == UINT64_MAX
-               ? nb::none()
-               : nb::object(nb::int_(located.verdict.first_corrupt));
-}
-
-nb::object repr(const Located &located) {
-    nb::dict regions;
-    size_t region = 0;
-    for (nb::handle count : located.counts.attr("tolist")()) {
-        if (nb::cast<uint64_t>(count) != 0)
-            regions[nb::int_(region)] = count;
-        region++;
-    }
-    return nb::str("gfk.Located(corrupt={}, located={}, unexplained={}, first_corrupt={}, "
-                   "regions={})")
-        .attr("format")(located.verdict.corrupt, located.verdict.located,
-                        located.verdict.unexplained, first_corrupt(located), regions);
-}
 } // namespace
 
 // ---- the code -----------------------------------------------------------------------------------
 
-RS::RS(Integer k, Integer m, nb::handle w, nb::handle matrix, bool unchecked,
+RS::RS(Integer k, Integer m, AnyField field, nb::handle matrix, bool unchecked,
        ProductOptions options)
-    : field_(field_of(w)), k_(count_of(field_, k, "k")), m_(count_of(field_, m, "m")),
+    : field_(field), k_(count_of(field_, k, "k")), m_(count_of(field_, m, "m")),
       unchecked_(unchecked), options_(std::move(options)) {
     check_counts(field_, k_, m_);
     options_.check_width(field_.w);
@@ -165,11 +135,7 @@ RS::RS(Integer k, Integer m, nb::handle w, nb::handle matrix, bool unchecked,
         matrix_ = matrix_named(nb::cast<std::string>(matrix));
     else
         custom_ = custom_matrix(field_, matrix, m_, k_);
-    gfk_status status;
-    {
-        const Unlocked unlocked;
-        status = create(&model_, GFK_CPU, options_);
-    }
+    gfk_status status = unlocked([&] { return create(&model_, GFK_CPU, options_); });
     if (status == GFK_STATUS_SUCCESS) {
         codes_.keep(GFK_CPU, model_);
         model_is_at_cpu_ = true;
@@ -178,11 +144,7 @@ RS::RS(Integer k, Integer m, nb::handle w, nb::handle matrix, bool unchecked,
     // The options may be good for another place only: then they are not what the model is made with.
     if (!options_.is_for_devices() && status != GFK_STATUS_TABLE_LIMIT)
         check_made(status);
-    {
-        const Unlocked unlocked;
-        status = create(&model_, GFK_CPU, ProductOptions());
-    }
-    check_made(status);
+    check_made(unlocked([&] { return create(&model_, GFK_CPU, ProductOptions()); }));
     models_.keep(GFK_CPU, model_);
     const gfk_product_desc desc = options_.desc(GFK_CURRENT_DEVICE);
     gfk_product_info info;
@@ -217,12 +179,11 @@ void RS::check_made(gfk_status status) const {
 
 nb::dict RS::arguments() const {
     nb::dict made = options_.arguments();
-    made["k"] = k_;
-    made["m"] = m_;
-    made["w"] = field_;
-    made["matrix"] = matrix_ == GFK_RS_CUSTOM ? matrix_array()
-                                              : nb::object(nb::str(gfk_rs_matrix_name(matrix_)));
-    made["unchecked"] = unchecked_;
+    const nb::object matrix = matrix_ == GFK_RS_CUSTOM
+                                  ? matrix_array()
+                                  : nb::object(nb::str(gfk_rs_matrix_name(matrix_)));
+    add_keywords(made, "k", k_, "m", m_, "field", field_, "matrix", matrix, "unchecked",
+                 unchecked_);
     return made;
 }
 
@@ -244,13 +205,6 @@ gfk_rs_t RS::at(int device) {
     return codes_.at(device, [&](gfk_rs_t *made) { return create(made, device, options_); });
 }
 
-gfk_rs_t rs_at_cpu(nb::handle object) {
-    RS *rs = nullptr;
-    if (!nb::try_cast(object, rs) || rs == nullptr)
-        raise_type("a gfk.RS is needed, not %s", Py_TYPE(object.ptr())->tp_name);
-    return rs->at(GFK_CPU);
-}
-
 nb::object RS::matrix_array() const {
     std::vector<uint32_t> elements(k_ * m_);
     check(gfk_rs_get_matrix(model_, elements.data()));
@@ -258,22 +212,27 @@ nb::object RS::matrix_array() const {
                      elements.size() * sizeof elements[0]);
 }
 
-nb::dict RS::info(Integer device) {
+RSInfo RS::info(const Device &device) {
     gfk_rs_info info;
-    check(gfk_rs_get_info(at(device.device()), &info));
-    nb::dict made = product_info(info.product);
-    made["matrix"] = gfk_rs_matrix_name(info.matrix);
-    made["mds"] = info.mds == GFK_RS_MDS_UNKNOWN
-                      ? nb::none()
-                      : nb::object(nb::bool_(info.mds == GFK_RS_MDS_YES));
-    made["locatable"] = info.locatable;
-    return made;
+    check(gfk_rs_get_info(at(device.number()), &info));
+    const nb::object mds = info.mds == GFK_RS_MDS_UNKNOWN
+                               ? nb::none()
+                               : nb::object(nb::bool_(info.mds == GFK_RS_MDS_YES));
+    return RSInfo::of(gfk_rs_matrix_name(info.matrix), mds, info.locatable,
+                      *product_info(info.product));
 }
 
-nb::object RS::encode(nb::handle data, nb::handle out) {
-    Call call;
+nb::object RS::encode(nb::handle data, nb::handle out, Pipeline *pipeline) {
+    Call call(pipeline);
     const Regions from(call, data, k_, field_.w, Use::Read, "data");
     const Output to(call, out, from, m_, field_.w);
+    if (pipeline != nullptr) {
+        pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
+            return gfk_rs_encode_host(handle, model_, from.get(), to.regions.get(), from.bytes(),
+                                      report);
+        });
+        return to.object;
+    }
     gfk_rs_t code = at(call.device());
     call.run([&] {
         return gfk_rs_encode(code, from.get(), to.regions.get(), from.bytes(), call.stream());
@@ -283,10 +242,11 @@ nb::object RS::encode(nb::handle data, nb::handle out) {
 
 // ---- lost regions -------------------------------------------------------------------------------
 
-Codeword::Codeword(Call &call, const RS &rs, nb::handle data, nb::handle parity)
+Codeword::Codeword(Call &call, const RS &rs, nb::handle data, nb::handle parity, Use of_data,
+                   Use of_parity)
     : k_(rs.k()), w_(rs.field().w),
-      data_(call, data, rs.k(), w_, Use::Read, "data", Regions::Allowed),
-      parity_(call, parity, rs.m(), w_, Use::Read, "parity", Regions::Allowed) {
+      data_(call, data, rs.k(), w_, of_data, "data", Regions::Allowed),
+      parity_(call, parity, rs.m(), w_, of_parity, "parity", Regions::Allowed) {
     if (data_.is_empty() && parity_.is_empty())
         raise_value("data and parity: all regions are None");
     if (!data_.is_empty())
@@ -319,37 +279,73 @@ nb::object Codeword::rebuild_into(Call &call, nb::handle out, const std::vector<
     return out_->object;
 }
 
+// Rebuilds the wanted regions at their addresses in the codeword.
+void RS::rebuild(const Call &call, const Codeword &codeword, const std::vector<size_t> &lost,
+                 const std::vector<size_t> &wanted, Pipeline *pipeline) {
+    const gfk_regions data = codeword.data(), parity = codeword.parity();
+    if (pipeline != nullptr)
+        return pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
+            return gfk_rs_decode_host(handle, model_, address_of(lost), lost.size(),
+                                      address_of(wanted), wanted.size(), &data, &parity,
+                                      codeword.bytes(), report);
+        });
+    gfk_rs_t code = at(call.device());
+    call.run([&] {
+        return gfk_rs_decode(code, address_of(lost), lost.size(), address_of(wanted), wanted.size(),
+                             &data, &parity, codeword.bytes(), call.stream());
+    });
+}
+
 nb::object RS::decode(nb::handle data, nb::handle parity, nb::handle lost, nb::handle wanted,
-                      nb::handle out) {
-    Call call;
+                      nb::handle out, Pipeline *pipeline) {
+    Call call(pipeline);
     std::vector<size_t> gone = indices_of(lost, n(), "lost");
     const std::vector<size_t> rebuilt = wanted.is_none() ? gone : indices_of(wanted, n(), "wanted");
     Codeword codeword(call, *this, data, parity);
     codeword.add_missing(gone);
     check_wanted(rebuilt, gone);
     nb::object result = codeword.rebuild_into(call, out, gone, rebuilt);
-    const gfk_regions data_regions = codeword.data(), parity_regions = codeword.parity();
-    gfk_rs_t code = at(call.device());
-    call.run([&] {
-        return gfk_rs_decode(code, address_of(gone), gone.size(), address_of(rebuilt),
-                             rebuilt.size(), &data_regions, &parity_regions, codeword.bytes(),
-                             call.stream());
-    });
+    rebuild(call, codeword, gone, rebuilt, pipeline);
     return result;
+}
+
+void RS::repair(nb::handle data, nb::handle parity, nb::handle lost, Pipeline *pipeline) {
+    Call call(pipeline);
+    const std::vector<size_t> wanted = indices_of(lost, n(), "lost");
+    const auto use = [&](size_t from, size_t end) {
+        const bool is_written = std::any_of(wanted.begin(), wanted.end(),
+                                            [=](size_t i) { return i >= from && i < end; });
+        return is_written ? Use::Write : Use::Read;
+    };
+    const Codeword codeword(call, *this, data, parity, use(0, k_), use(k_, n()));
+    for (const size_t region : wanted)
+        if (codeword.is_missing(region))
+            raise_value("lost: region %zu is None, and repair writes in place; decode makes new "
+                        "arrays",
+                        region);
+    std::vector<size_t> gone = wanted;
+    codeword.add_missing(gone);
+    rebuild(call, codeword, gone, wanted, pipeline);
 }
 
 // ---- damaged regions ----------------------------------------------------------------------------
 
-nb::object RS::verify(nb::handle data, nb::handle parity, nb::handle out) {
-    Call call;
+nb::object RS::verify(nb::handle data, nb::handle parity, nb::handle out, Pipeline *pipeline) {
+    Call call(pipeline);
     const Regions from(call, data, k_, field_.w, Use::Read, "data");
     const Regions others(call, parity, m_, field_.w, Use::Read, "parity");
     others.check_bytes(from.bytes());
-    gfk_rs_t code = at(call.device());
-    const auto run = [&](void *differs) {
+    const auto run = [&](void *memory) {
+        auto *differs = static_cast<uint32_t *>(memory);
+        if (pipeline != nullptr)
+            return pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
+                return gfk_rs_verify_host(handle, model_, from.get(), others.get(), from.bytes(),
+                                          differs, report);
+            });
+        gfk_rs_t code = at(call.device());
         call.run([&] {
-            return gfk_rs_verify(code, from.get(), others.get(), from.bytes(),
-                                 static_cast<uint32_t *>(differs), call.stream());
+            return gfk_rs_verify(code, from.get(), others.get(), from.bytes(), differs,
+                                 call.stream());
         });
     };
     if (out.is_none()) {
@@ -367,7 +363,7 @@ nb::object RS::verify(nb::handle data, nb::handle parity, nb::handle out) {
     return nb::borrow(out);
 }
 
-nb::object RS::locate(nb::handle data, nb::handle parity, bool repair) {
+Located RS::locate(nb::handle data, nb::handle parity, bool repair) {
     Call call;
     const Use use = repair ? Use::Write : Use::Read;
     const Regions from(call, data, k_, field_.w, use, "data");
@@ -386,12 +382,14 @@ nb::object RS::locate(nb::handle data, nb::handle parity, bool repair) {
                              reinterpret_cast<gfk_rs_verdict *>(memory), memory + verdict_words,
                              workspace, bytes, call.stream());
     });
-    Located located;
     const uint64_t *words = result.words();
-    memcpy(&located.verdict, words, sizeof located.verdict);
-    located.counts =
-        new_numpy(nb::make_tuple(n()), "uint64", words + verdict_words, n() * sizeof(uint64_t));
-    return nb::cast(std::move(located));
+    gfk_rs_verdict verdict;
+    memcpy(&verdict, words, sizeof verdict);
+    return Located::of(
+        verdict.corrupt, verdict.located, verdict.unexplained,
+        verdict.first_corrupt == UINT64_MAX ? nb::none()
+                                            : nb::object(nb::int_(verdict.first_corrupt)),
+        new_numpy(nb::make_tuple(n()), "uint64", words + verdict_words, n() * sizeof(uint64_t)));
 }
 
 // ---- changed regions ----------------------------------------------------------------------------
@@ -415,8 +413,8 @@ nb::object RS::delta(nb::handle before, nb::handle after, nb::handle out) {
 // ---- Python -------------------------------------------------------------------------------------
 
 namespace {
-nb::object rs_matrix(const std::string &name, Integer data, Integer parity, nb::handle w) {
-    const Field field = field_of(w);
+nb::object rs_matrix(const std::string &name, Integer data, Integer parity, AnyField any_field) {
+    const Field field = any_field;
     const gfk_rs_matrix which = matrix_named(name);
     const size_t k = count_of(field, data, "k"), m = count_of(field, parity, "m");
     check_counts(field, k, m);
@@ -430,155 +428,106 @@ nb::object rs_matrix(const std::string &name, Integer data, Integer parity, nb::
 }
 
 nb::object repr(const RS &rs) {
-    return nb::str("gfk.RS({}, {}, w={!r}, matrix={!r})")
+    return nb::str("gfk.RS({}, {}, field={!r}, matrix={!r})")
         .attr("format")(rs.k(), rs.m(), rs.field(), gfk_rs_matrix_name(rs.matrix()));
 }
 } // namespace
 
 void bind_rs(nb::module_ &module) {
     using namespace nb::literals;
-    nb::class_<Located>(
-        module, "Located",
-        "What RS.locate found. A position is one symbol of every region, at one offset.")
-        .def_prop_ro(
-            "corrupt", [](const Located &l) { return l.verdict.corrupt; },
-            "Positions where the parity does not match the data.")
-        .def_prop_ro(
-            "located", [](const Located &l) { return l.verdict.located; },
-            "Corrupt positions whose wrong symbols are named.")
-        .def_prop_ro(
-            "unexplained", [](const Located &l) { return l.verdict.unexplained; },
-            "Corrupt positions with more wrong symbols than the code can name; nothing is named or "
-            "repaired there.")
-        .def_prop_ro("first_corrupt", first_corrupt,
-                     "The lowest byte offset of a corrupt position; None: there is none.")
-        .def_ro("counts", &Located::counts,
-                "At how many positions each region was named: numpy, uint64, data regions first, "
-                "then parity.")
-        .def("__repr__", [](const Located &l) { return repr(l); })
-        .def("__reduce__", [](const Located &l) {
-            return nb::make_tuple(nb::module_::import_("gfk._reduce").attr("located"),
-                                  nb::make_tuple(l.verdict.corrupt, l.verdict.located,
-                                                 l.verdict.unexplained, l.verdict.first_corrupt,
-                                                 l.counts));
-        });
-    module.def(
-        "_located",
-        [](uint64_t corrupt, uint64_t located, uint64_t unexplained, uint64_t first_corrupt,
-           nb::object counts) {
-            Located made = {};
-            made.verdict.corrupt = corrupt;
-            made.verdict.located = located;
-            made.verdict.unexplained = unexplained;
-            made.verdict.first_corrupt = first_corrupt;
-            made.counts = std::move(counts);
-            return made;
-        },
-        "corrupt"_a, "located"_a, "unexplained"_a, "first_corrupt"_a, "counts"_a);
     nb::class_<RS> type(
         module, "RS",
-        "A Reed-Solomon code over k data regions and m parity regions of one length.\n\n"
-        "At every symbol position, parity[j] = sum over i of matrix[j, i] * data[i] in GF(2^w). "
-        "Any m lost regions\n"
-        "can be rebuilt from the other k. Data regions have the indices 0 to k - 1, parity regions "
-        "k to k + m - 1.\n\n"
-        "data and parity: an array whose rows are the regions (k or m rows, each contiguous; the "
-        "rows may be\n"
-        "apart), or a list of contiguous arrays, one for each region. Elements are bytes, or "
-        "integers of w bits.\n"
-        "All arrays of a call are in one place: the CPU's memory, or one CUDA device, where the "
-        "work is in the\n"
-        "order of the framework's current stream.\n\n"
-        "The code is made at each place at the first call there; prepare makes it ahead, as the "
-        "capture of a CUDA\n"
-        "graph needs. Any thread.\n\n"
-        "Calls raise TypeError (dtype, not an array), ValueError (shape, not contiguous, "
-        "read-only), InvalidSize (no\n"
-        "whole number of symbols), Overlap (a region that is written overlaps another one of the "
-        "call), WrongDevice\n"
-        "(two places, or an engine of another place).");
-    def_init_with_options<Integer, Integer, nb::handle, nb::handle, bool>(
-        type, "k"_a, "m"_a, "w"_a = 8, nb::kw_only(), "matrix"_a = "cauchy", "unchecked"_a = false,
-        "k, m: 1 or more, k + m <= 2^w. w: 8, 16 or 32, or a Field.\n"
-        "matrix: \"cauchy\", \"vandermonde\"; those of Jerasure \"reed_sol_van\", \"cauchy_good\"; "
-        "those of ISA-L\n"
-        "\"gen_rs\", \"gen_cauchy1\"; or m x k integers below 2^w (numpy, lists, or a Matrix).\n"
-        "unchecked: take a matrix that cannot rebuild every m lost regions (not MDS), or is too "
-        "large to check.\n" GFK_PRODUCT_OPTIONS_DOC
-        "\nMaking the code takes a time in proportion to k * m.\n"
-        "Raises InvalidArgument, InvalidSize (k + m), InvalidConstant (an element), Singular "
-        "(the matrix is not "
-        "MDS),\nNotSupported (too large to check, or not defined for this field; an engine that "
-        "cannot run here), "
-        "UnknownMethod.\nWhat depends on the place, such as TableLimit, is raised by prepare or by "
-        "the first call there.");
+        R"(A Reed-Solomon code over k data regions and m parity regions of one length.
+
+At every symbol position, parity[j] = sum over i of matrix[j, i] * data[i] in GF(2^w). Any m lost regions can be
+rebuilt from the other k. Data regions have the indices 0 to k - 1, parity regions k to k + m - 1.
+
+data and parity: an array whose rows are the regions (k or m rows, each contiguous; the rows may be apart), or a
+list of contiguous arrays, one for each region. Elements are bytes, or integers of w bits. All arrays of a call are
+in one place: the CPU's memory, or one CUDA device, where the work is in the order of the framework's current
+stream.
+
+The code is made at each place at the first call there; prepare makes it ahead, as the capture of a CUDA graph
+needs. Any thread.
+
+Calls raise TypeError (dtype, not an array), ValueError (shape, not contiguous, read-only), InvalidSize (no whole
+number of symbols), Overlap (a region that is written overlaps another one of the call), WrongDevice (two places, or
+an engine of another place).)");
+    def_init_with_options<Integer, Integer, AnyField, nb::handle, bool>(
+        type, "k"_a, "m"_a, "field"_a = 8, nb::kw_only(), "matrix"_a = "cauchy",
+        "unchecked"_a = false,
+        R"(k, m: 1 or more, k + m <= 2^w. field: a Field, or a width of 8, 16 or 32.
+matrix: "cauchy", "vandermonde"; those of Jerasure "reed_sol_van", "cauchy_good"; those of ISA-L "gen_rs",
+"gen_cauchy1"; or m x k integers below 2^w (numpy, lists, or a Matrix).
+unchecked: take a matrix that cannot rebuild every m lost regions (not MDS), or is too large to check. The other
+options, engine to gfcomplete_library, are those of gfk.Product.
+
+Making the code takes a time in proportion to k * m.
+Raises InvalidArgument, InvalidSize (k + m), InvalidConstant (an element), Singular (the matrix is not MDS),
+NotSupported (too large to check, or not defined for this field; an engine that cannot run here), UnknownMethod.
+What depends on the place, such as TableLimit, is raised by prepare or by the first call there.)");
     type.def_prop_ro("k", &RS::k, "The number of data regions.")
         .def_prop_ro("m", &RS::m, "The number of parity regions.")
         .def_prop_ro("field", &RS::field, "The Field of the symbols.")
         .def_prop_ro("matrix", &RS::matrix_array,
                      "A numpy array of m x k elements, uint32; a new one each time.")
-        .def("info", &RS::info, "device"_a = GFK_CPU,
-             "What the code is at a place, as a dict: matrix (its name), mds (can any m lost "
-             "regions be rebuilt? None: "
-             "not\nknown), locatable (wrong symbols per position that locate always names; 0: "
-             "locate does not support "
-             "the code),\nand of its product engine, kernel, device, table_bytes. "
-             "device: -1 "
-             "is the CPU.")
+        .def("info", &RS::info, "device"_a = "cpu", "What the code is at a place.")
         .def(
-            "prepare", [](RS &rs, Integer device) { rs.at(device.device()); }, "device"_a = GFK_CPU,
-            "Makes the code, with its tables, at a place. device: -1 is the CPU.")
-        .def("encode", &RS::encode, "data"_a, "out"_a = nb::none(),
-             "The parity of the data: m regions, shaped as those of data.\n\n"
-             "out: an array of m rows, or a list of m arrays; None: a new array (m, ...). Returns "
-             "out.")
-        .def("decode", &RS::decode, "data"_a, "parity"_a, "lost"_a, "wanted"_a = nb::none(),
-             "out"_a = nb::none(),
-             "Rebuilds lost regions from the others. data and parity are only read.\n\n"
-             "lost: the indices of the lost regions. Their rows of data and parity may hold "
-             "anything; in a list they "
-             "may be None.\nA region that is None counts as lost.\n"
-             "wanted: the lost regions to rebuild, in the order of the result; None: those of "
-             "lost, in that order.\n"
-             "out: as many rows, or a list of as many arrays; None: a new array. Returns out.\n"
-             "In place, when out has views of the lost rows:\n\n"
-             "    rs.decode(data, parity, [2, 7], out=[data[2], data[7]])\n\n"
-             "The code keeps the 64 decoders that were used last; a decoder of its own (decoder) "
-             "saves the search, and "
-             "is what\na CUDA graph captures. Raises TooManyErasures, Singular (a matrix that is "
-             "not MDS), "
-             "InvalidArgument (an index).")
-        .def("verify", &RS::verify, "data"_a, "parity"_a, "out"_a = nb::none(),
-             "Does the parity match the data? True or False, for which the call waits.\n\n"
-             "out: an array of one 32-bit integer, which becomes 0 if the parity matches, else 1, "
-             "in the order of the "
-             "stream;\nthe call does not wait, and returns out.")
+            "prepare", [](RS &rs, const Device &device) { rs.at(device.number()); },
+            "device"_a = "cpu", "Makes the code, with its tables, at a place.")
+        .def("encode", &RS::encode, "data"_a, "out"_a = nb::none(), nb::kw_only(),
+             "pipeline"_a = nb::none(),
+             R"(The parity of the data: m regions, shaped as those of data.
+
+out: an array of m rows, or a list of m arrays; None: a new array (m, ...). Returns out.
+pipeline: a gfk.Pipeline, for arrays in the CPU's memory.)")
+        .def(
+            "decode", &RS::decode, "data"_a, "parity"_a, "lost"_a, "wanted"_a = nb::none(),
+            "out"_a = nb::none(), nb::kw_only(), "pipeline"_a = nb::none(),
+            R"(Rebuilds lost regions from the others. data and parity are only read; repair works in place.
+
+lost: the indices of the lost regions. Their rows of data and parity may hold anything; in a list they may be None.
+A region that is None counts as lost.
+wanted: the lost regions to rebuild, in the order of the result; None: those of lost, in that order.
+out: as many rows, or a list of as many arrays; None: a new array. Returns out.
+pipeline: a gfk.Pipeline, for arrays in the CPU's memory.
+
+The code keeps the 64 decoders that were used last; a decoder of its own (decoder) saves the search, and is what a
+CUDA graph captures. Raises TooManyErasures, Singular (a matrix that is not MDS), InvalidArgument (an index).)")
+        .def("repair", &RS::repair, "data"_a, "parity"_a, "lost"_a, nb::kw_only(),
+             "pipeline"_a = nb::none(),
+             R"(Rebuilds the lost regions in place, in the rows of data and parity that they have.
+
+    rs.repair(data, parity, [2, 11])
+
+lost: the indices of the lost regions. In a list, others may be None: they count as lost, and stay so. pipeline, and
+what it raises: as decode.)")
+        .def("verify", &RS::verify, "data"_a, "parity"_a, "out"_a = nb::none(), nb::kw_only(),
+             "pipeline"_a = nb::none(),
+             R"(Does the parity match the data? True or False, for which the call waits.
+
+out: an array of one 32-bit integer, which becomes 0 if the parity matches, else 1, in the order of the stream; the
+call does not wait, and returns out. pipeline: a gfk.Pipeline, for arrays in the CPU's memory.)")
         .def("locate", &RS::locate, "data"_a, "parity"_a, "repair"_a = false,
-             "Finds wrong symbols without checksums; returns Located, for which the call waits.\n\n"
-             "At every position where the parity does not match the data, the smallest set of "
-             "regions is named whose "
-             "symbols\nexplain it. Up to info()[\"locatable\"] = m // 2 wrong symbols per position "
-             "are named exactly. A "
-             "position with more\nis counted as unexplained, or is named wrongly.\n"
-             "repair: correct the named symbols in place. Do not repair where `unexplained` is "
-             "above 0, or where "
-             "`counts`\nnames many regions: first locate, then repair.\n"
-             "Raises NotSupported (a custom or gen_rs matrix that is too large or not MDS).")
+             R"(Finds wrong symbols without checksums; returns Located, for which the call waits.
+
+At every position where the parity does not match the data, the smallest set of regions is named whose symbols
+explain it. Up to info().locatable = m // 2 wrong symbols per position are named exactly. A position with more is
+counted as unexplained, or is named wrongly.
+repair: correct the named symbols in place. Do not repair where `unexplained` is above 0, or where `counts` names
+many regions: first locate, then repair.
+Raises NotSupported (a custom or gen_rs matrix that is too large or not MDS).)")
         .def("delta", &RS::delta, "before"_a, "after"_a, "out"_a = nb::none(),
-             "before ^ after, what apply_delta takes; the holder of a parity region needs no "
-             "more.\n\n"
-             "out: an array of as many bytes, which may be before or after; None: a new array. "
-             "Returns out.")
+             R"(before ^ after, what apply_delta takes; the holder of a parity region needs no more.
+
+out: an array of as many bytes, which may be before or after; None: a new array. Returns out.)")
         .def("__repr__", [](const RS &rs) { return repr(rs); })
-        .def("__reduce__", [](nb::handle self) {
-            return reduced<RS>(self, nb::cast<const RS &>(self).arguments());
-        });
+        .def("__reduce__", reduce<RS>);
     bind_rs_objects(module, type);
-    module.def(
-        "rs_matrix", rs_matrix, "name"_a, "k"_a, "m"_a, "w"_a = 8,
-        "The parity rows of a named matrix of RS: a numpy array of m x k elements, uint32.\n\n"
-        "Raises InvalidArgument (the name, k or m zero), InvalidSize (k + m > 2^w), NotSupported "
-        "(not defined for "
-        "this field).");
+    module.def("rs_matrix", rs_matrix, "name"_a, "k"_a, "m"_a, "field"_a = 8,
+               R"(The parity rows of a named matrix of RS: a numpy array of m x k elements, uint32.
+
+Raises InvalidArgument (the name, k or m zero), InvalidSize (k + m > 2^w), NotSupported (not defined for this
+field).)");
 }
 } // namespace gfk

@@ -15,9 +15,12 @@
 namespace gfk {
 namespace nb = nanobind;
 
+class Codeword;
+class Pipeline;
+
 class RS {
   public:
-    RS(Integer k, Integer m, nb::handle w, nb::handle matrix, bool unchecked,
+    RS(Integer k, Integer m, AnyField field, nb::handle matrix, bool unchecked,
        ProductOptions options);
     RS(const RS &) = delete;
     RS &operator=(const RS &) = delete;
@@ -33,14 +36,15 @@ class RS {
     gfk_rs_t model() const { return model_; }
     bool is_model_at_cpu() const { return model_is_at_cpu_; }
 
-    nb::object encode(nb::handle data, nb::handle out);
+    nb::object encode(nb::handle data, nb::handle out, Pipeline *pipeline);
     nb::object decode(nb::handle data, nb::handle parity, nb::handle lost, nb::handle wanted,
-                      nb::handle out);
-    nb::object verify(nb::handle data, nb::handle parity, nb::handle out);
-    nb::object locate(nb::handle data, nb::handle parity, bool repair);
+                      nb::handle out, Pipeline *pipeline);
+    void repair(nb::handle data, nb::handle parity, nb::handle lost, Pipeline *pipeline);
+    nb::object verify(nb::handle data, nb::handle parity, nb::handle out, Pipeline *pipeline);
+    Located locate(nb::handle data, nb::handle parity, bool repair);
     nb::object delta(nb::handle before, nb::handle after, nb::handle out);
     nb::object matrix_array() const;
-    nb::dict info(Integer device);
+    RSInfo info(const Device &device);
     // The keyword arguments that make the same code.
     nb::dict arguments() const;
 
@@ -48,6 +52,8 @@ class RS {
     using Codes = Places<gfk_rs_t, gfk_rs_destroy>;
     void check_made(gfk_status status) const;
     gfk_status create(gfk_rs_t *made, int device, const ProductOptions &options) const;
+    void rebuild(const Call &call, const Codeword &codeword, const std::vector<size_t> &lost,
+                 const std::vector<size_t> &wanted, Pipeline *pipeline);
 
     Field field_;
     size_t k_, m_;
@@ -72,7 +78,8 @@ inline const size_t *address_of(const std::vector<size_t> &indices) {
 // The data and the parity of a call that rebuilds regions: what is there, and where the rebuilt regions go.
 class Codeword {
   public:
-    Codeword(Call &call, const RS &rs, nb::handle data, nb::handle parity);
+    Codeword(Call &call, const RS &rs, nb::handle data, nb::handle parity, Use of_data = Use::Read,
+             Use of_parity = Use::Read);
     // Is the region None?
     bool is_missing(size_t region) const;
     // Appends the regions that are missing and not in the list.
@@ -93,10 +100,6 @@ class Codeword {
     std::optional<Output> out_;
     std::vector<void *> addresses_;
 };
-
-// The code of a gfk.RS for arrays in the CPU's memory, made if there is none yet; TypeError for anything else.
-// The handle is valid while the object lives.
-gfk_rs_t rs_at_cpu(nb::handle object);
 
 void bind_rs(nb::module_ &module);
 void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs);

@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is made from a code: decoders, updaters and batches. They keep the object RS alive.
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
 
+#include "reduce.h"
 #include "rs.h"
 #include "status.h"
 
 namespace gfk {
 namespace {
-nb::list list_of(const std::vector<size_t> &indices) {
-    nb::list list;
-    for (const size_t index : indices)
-        list.append(index);
-    return list;
-}
-
-// The result of __reduce__ of what a method of an object makes.
-template <class... Arguments>
-nb::object method_of(nb::handle owner, const char *name, const Arguments &...arguments) {
-    return nb::make_tuple(nb::module_::import_("gfk._reduce").attr("called"),
-                          nb::make_tuple(owner, name, nb::make_tuple(arguments...), nb::dict()));
-}
-
 // ---- decoders -----------------------------------------------------------------------------------
 
 class RSDecoder {
@@ -32,11 +21,7 @@ class RSDecoder {
           wanted_(wanted.is_none() ? lost_ : indices_of(wanted, rs.n(), "wanted")) {
         // Everything that may be wrong with the indices, and the sources, are the same at any place.
         gfk_rs_decoder_t model = nullptr;
-        gfk_status status;
-        {
-            const Unlocked unlocked;
-            status = create(&model, rs.model());
-        }
+        const gfk_status status = unlocked([&] { return create(&model, rs.model()); });
         if (status == GFK_STATUS_INVALID_ARGUMENT) // the indices themselves are good
             raise(status, "wanted: a region is not in lost; only lost regions can be rebuilt");
         check(status);
@@ -72,17 +57,17 @@ class RSDecoder {
         return result;
     }
 
-    nb::dict info(Integer device) {
+    nb::object info(const Device &device) {
         gfk_product_info info;
-        check(gfk_rs_decoder_get_info(at(device.device()), &info, nullptr));
-        return product_info(info);
+        check(gfk_rs_decoder_get_info(at(device.number()), &info, nullptr));
+        return info.engine == nullptr ? nb::none() : nb::object(product_info(info));
     }
 
-    nb::list lost() const { return list_of(lost_); }
-    nb::list wanted() const { return list_of(wanted_); }
-    nb::list sources() const { return list_of(sources_); }
+    std::vector<size_t> lost() const { return lost_; }
+    std::vector<size_t> wanted() const { return wanted_; }
+    std::vector<size_t> sources() const { return sources_; }
     // What makes the same decoder of the same code.
-    nb::object reduce() const { return method_of(owner_, "decoder", lost(), wanted()); }
+    nb::object reduce() const { return called(owner_, "decoder", {}, lost_, wanted_); }
 
   private:
     gfk_status create(gfk_rs_decoder_t *made, gfk_rs_t code) const {
@@ -168,7 +153,7 @@ class RSUpdater {
     }
 
     size_t index() const { return index_; }
-    nb::object reduce() const { return method_of(owner_, "updater", index_); }
+    nb::object reduce() const { return called(owner_, "updater", {}, index_); }
 
   private:
     nb::object owner_;
@@ -287,12 +272,7 @@ class RSBatch {
 
     nb::tuple results() const { return results_; }
 
-    nb::list statuses() const {
-        nb::list names;
-        for (const gfk_status status : statuses_)
-            names.append(gfk_status_name(status));
-        return names;
-    }
+    std::vector<gfk_status> statuses() const { return statuses_; }
 
     size_t size() const { return stripes_.size(); }
 
@@ -339,42 +319,43 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
     nb::class_<RSDecoder>(
         module, "RSDecoder",
         "Rebuilds the wanted regions of one set of lost ones; RS.decoder makes it. Any thread.")
-        .def("run", &RSDecoder::run, "data"_a, "parity"_a, "out"_a = nb::none(),
-             "Rebuilds; the arguments and the result are those of RS.decode.\n"
-             "Regions that are neither in `sources` nor in `wanted` may be None in lists.")
+        .def(
+            "run", &RSDecoder::run, "data"_a, "parity"_a, "out"_a = nb::none(),
+            R"(Rebuilds; the arguments and the result are those of RS.decode. Regions that are neither in `sources` nor in `wanted`
+may be None in lists.)")
         .def_prop_ro("lost", &RSDecoder::lost, "The lost regions, as they were given.")
         .def_prop_ro("wanted", &RSDecoder::wanted, "The regions that run rebuilds, in their order.")
         .def_prop_ro("sources", &RSDecoder::sources,
                      "The k regions that run reads; none if nothing is wanted.")
         .def(
-            "prepare", [](RSDecoder &decoder, Integer device) { decoder.at(device.device()); },
-            "device"_a = GFK_CPU, "Makes the decoder at a place, as RS.prepare.")
-        .def("info", &RSDecoder::info, "device"_a = GFK_CPU,
-             "The decoder's product at a place, as RS.info; empty if nothing is wanted.")
+            "prepare",
+            [](RSDecoder &decoder, const Device &device) { decoder.at(device.number()); },
+            "device"_a = "cpu", "Makes the decoder at a place, as RS.prepare.")
+        .def("info", &RSDecoder::info, "device"_a = "cpu",
+             "The ProductInfo of the decoder at a place; None if nothing is wanted.")
         .def("__reduce__", &RSDecoder::reduce);
-    nb::class_<RSUpdater>(module, "RSUpdater",
-                          "Brings the parity up to date when one data region changes; RS.updater "
-                          "makes it. Any thread.")
+    nb::class_<RSUpdater>(
+        module, "RSUpdater",
+        R"(Brings the parity up to date when one data region changes; RS.updater makes it. Any thread.)")
         .def("run", &RSUpdater::run, "before"_a, "after"_a, "parity"_a, "As RS.update.")
         .def("apply", &RSUpdater::apply, "delta"_a, "parity"_a, "As RS.apply_delta.")
         .def_prop_ro("index", &RSUpdater::index, "The data region that changes.")
         .def(
-            "prepare", [](RSUpdater &updater, Integer device) { updater.at(device.device()); },
-            "device"_a = GFK_CPU, "Makes the updater at a place, as RS.prepare.")
+            "prepare",
+            [](RSUpdater &updater, const Device &device) { updater.at(device.number()); },
+            "device"_a = "cpu", "Makes the updater at a place, as RS.prepare.")
         .def("__reduce__", &RSUpdater::reduce);
     nb::class_<RSBatch>(
         module, "RSBatch",
-        "Many small stripes of one code, in one launch; RS.batch makes it. The batch "
-        "keeps the arrays.")
-        .def("run", &RSBatch::run,
-             "Encodes or rebuilds all stripes, on a GPU in the order of the framework's current "
-             "stream at this call.\nThe batch may run again when its arrays hold new data. Returns "
-             "`results`.")
+        R"(Many small stripes of one code, in one launch; RS.batch makes it. The batch keeps the arrays.)")
+        .def(
+            "run", &RSBatch::run,
+            R"(Encodes or rebuilds all stripes, on a GPU in the order of the framework's current stream at this call. The batch may
+run again when its arrays hold new data. Returns `results`.)")
         .def_prop_ro("results", &RSBatch::results,
                      "What run writes: of each stripe the parity, or the rebuilt regions.")
         .def_prop_ro("statuses", &RSBatch::statuses,
-                     "The name of the status of each stripe, \"GFK_STATUS_SUCCESS\" for those that "
-                     "run.")
+                     "The gfk.Status of each stripe, SUCCESS for those that run.")
         .def("__len__", &RSBatch::size);
     rs.def(
           "decoder",
@@ -383,33 +364,31 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
           },
           "lost"_a, "wanted"_a = nb::none(), nb::rv_policy::take_ownership,
           "An RSDecoder for one set of lost regions. The arguments and errors are those of decode.")
-        .def("update", update, "index"_a, "before"_a, "after"_a, "parity"_a,
-             "parity[j] ^= matrix[j, index] * (before ^ after): brings the parity up to date, in "
-             "place.\n\n"
-             "index: of the data region. before, after: its old and its new contents, only read; "
-             "or a part of them, with the same\npart of every parity region. The result equals "
-             "that of a new encode.")
+        .def(
+            "update", update, "index"_a, "before"_a, "after"_a, "parity"_a,
+            R"(parity[j] ^= matrix[j, index] * (before ^ after): brings the parity up to date, in place.
+
+index: of the data region. before, after: its old and its new contents, only read; or a part of them, with the same
+part of every parity region. The result equals that of a new encode.)")
         .def("apply_delta", apply_delta, "index"_a, "delta"_a, "parity"_a,
              "parity[j] ^= matrix[j, index] * delta, in place, where `delta` made the delta.")
         .def(
             "updater", [](RS &self, nb::handle index) { return new RSUpdater(self, index); },
             "index"_a, nb::rv_policy::take_ownership,
-            "An RSUpdater for the data region `index`: update without a search, and for CUDA "
-            "graphs.")
+            R"(An RSUpdater for the data region `index`: update without a search, and for CUDA graphs.)")
         .def(
             "batch",
             [](RS &self, nb::handle stripes, bool statuses) {
                 return new RSBatch(self, stripes, statuses);
             },
             "stripes"_a, nb::kw_only(), "statuses"_a = false, nb::rv_policy::take_ownership,
-            "An RSBatch of stripes, all in one place; they may have different lengths.\n\n"
-            "stripes: a list of tuples. (data, parity) encodes into parity; where it is None, into "
-            "a new array.\n(data, parity, lost) rebuilds the lost regions into a new array, and "
-            "(data, parity, lost, out) into out, as decode;\nan out of views of the lost rows "
-            "repairs in place. No stripe may read or write what another one writes;\nraises "
-            "Overlap "
-            "if two stripes write the same memory.\n"
-            "statuses: leave bad stripes out, and say in RSBatch.statuses what is wrong with them, "
-            "instead of raising the\nerror of the first one.");
+            R"(An RSBatch of stripes, all in one place; they may have different lengths.
+
+stripes: a list of tuples. (data, parity) encodes into parity; where it is None, into a new array. (data, parity,
+lost) rebuilds the lost regions into a new array, and (data, parity, lost, out) into out, as decode; an out of views
+of the lost rows repairs in place. No stripe may read or write what another one writes; raises Overlap if two
+stripes write the same memory.
+statuses: leave bad stripes out, and say in RSBatch.statuses what is wrong with them, instead of raising the error
+of the first one.)");
 }
 } // namespace gfk

@@ -60,11 +60,15 @@ PyObject *base_of(gfk_status status) {
 }
 } // namespace
 
+nb::handle class_of(gfk_status status) {
+    const auto index = static_cast<size_t>(status);
+    return index < classes.size() ? classes[index] : PyExc_RuntimeError;
+}
+
 void raise(gfk_status status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const auto index = static_cast<size_t>(status);
-    raise_object(index < classes.size() ? classes[index] : PyExc_RuntimeError, format, arguments);
+    raise_object(class_of(status).ptr(), format, arguments);
 }
 
 void raise_type(const char *format, ...) {
@@ -97,9 +101,16 @@ void bind_status(nb::module_ &module) {
     const std::string prefix = nb::cast<std::string>(module.attr("__name__")) + ".";
     PyObject *error = PyErr_NewExceptionWithDoc(
         (prefix + "Error").c_str(),
-        "Base of the exceptions of this package. `status` is the name of the C status.",
+        "Base of the exceptions of this package. `status` is the gfk.Status of the class.",
         PyExc_Exception, nullptr);
     module.attr("Error") = nb::steal(error);
+    nb::enum_<gfk_status> statuses(module, "Status", "The statuses of the library.",
+                                   nb::is_arithmetic());
+    const auto add = [&](gfk_status status) {
+        statuses.value(gfk_status_name(status) + strlen("GFK_STATUS_"), status,
+                       gfk_status_description(status));
+    };
+    add(GFK_STATUS_SUCCESS);
     classes.assign(1, error); // nothing raises SUCCESS
     for (int i = 1; strcmp(gfk_status_name(static_cast<gfk_status>(i)), "GFK_STATUS_UNKNOWN") != 0;
          i++) {
@@ -109,7 +120,8 @@ void bind_status(nb::module_ &module) {
         PyObject *made = PyErr_NewExceptionWithDoc((prefix + name).c_str(), description_of(status),
                                                    bases.ptr(), nullptr);
         nb::object type = nb::steal(made);
-        type.attr("status") = gfk_status_name(status);
+        add(status);
+        type.attr("status") = status;
         module.attr(name.c_str()) = type;
         classes.push_back(made);
     }

@@ -19,5 +19,8 @@ void check(gfk_status status, const char *detail = nullptr);
 [[noreturn]] void raise_type(const char *format, ...) __attribute__((format(printf, 1, 2)));
 [[noreturn]] void raise_value(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+// The exception of a status.
+nb::handle class_of(gfk_status status);
+
 void bind_status(nb::module_ &module);
 } // namespace gfk

@@ -20,4 +20,11 @@ struct Unlocked {
     nb::gil_scoped_release release;
     InLibrary inside;
 };
+
+// What `work` returns, which runs without the GIL.
+template <class Work>
+auto unlocked(Work &&work) {
+    const Unlocked free;
+    return work();
+}
 } // namespace gfk

@@ -27,7 +27,7 @@ CPU, CUDA = "cpu", "cuda"
 def count_gpus():
     """The GPUs that this build of gfk has kernels for."""
     count = 0
-    while any(k["available"] and k["implementation"] == "opt" for k in gfk.kernels(count)):
+    while any(k.available and k.implementation == "opt" for k in gfk.kernels(f"cuda:{count}")):
         count += 1
     return count
 
@@ -229,7 +229,7 @@ def fake_cuda():
 @pytest.fixture(scope="session")
 def no_cuda():
     """Skips tests of what only a build without CUDA answers."""
-    if not any("no CUDA kernels" in k["reason"] for k in gfk.kernels()):
+    if not any("no CUDA kernels" in k.reason for k in gfk.kernels()):
         pytest.skip("this build of gfk has CUDA")
 
 

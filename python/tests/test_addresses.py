@@ -166,14 +166,18 @@ def calls(x):
         ("payloads", lambda: rlnc.decoder().add(range(4), x)), ("packets", lambda: rlnc.decoder().add(x, data)),
         ("generations", lambda: rlnc.decoder().add(range(4), data, generations=x)),
         ("out", lambda: rlnc.decoder().add(range(4), data, out=x)), ("out", lambda: rlnc.decoder().decode(out=x)),
-        ("x", lambda: pipeline.multiply(3, x)), ("matrix", lambda: pipeline.product(x, data)),
-        ("x", lambda: pipeline.product(square[:4, :4], x)), ("b", lambda: pipeline.matmul(square[:4, :4], x)),
-        ("data", lambda: pipeline.encode(code, x)), ("out", lambda: pipeline.encode(code, data, out=x)),
-        ("parity", lambda: pipeline.decode(code, data, x, [0])), ("data", lambda: pipeline.verify(code, x, parity)),
-        ("sources", lambda: pipeline.rlnc_encode(rlnc, x, 0, 4)),
-        ("payloads", lambda: pipeline.rlnc_recode(rlnc, x, vectors, 0, 4, 1)),
-        ("vectors", lambda: pipeline.rlnc_decode(wide, None, data, vectors=x)),
-        ("payloads", lambda: pipeline.rlnc_decode(rlnc, range(4), x)))
+        ("x", lambda: gfk.multiply(3, x, pipeline=pipeline)),
+        ("matrix", lambda: gfk.product(x, data, pipeline=pipeline)),
+        ("x", lambda: gfk.product(square[:4, :4], x, pipeline=pipeline)),
+        ("b", lambda: gfk.matmul(square[:4, :4], x, pipeline=pipeline)),
+        ("data", lambda: code.encode(x, pipeline=pipeline)),
+        ("out", lambda: code.encode(data, out=x, pipeline=pipeline)),
+        ("parity", lambda: code.decode(data, x, [0], pipeline=pipeline)),
+        ("data", lambda: code.verify(x, parity, pipeline=pipeline)),
+        ("sources", lambda: rlnc.encode(x, 0, 4, pipeline=pipeline)),
+        ("payloads", lambda: rlnc.recode(x, vectors, 0, 4, 1, pipeline=pipeline)),
+        ("vectors", lambda: wide.decode(None, data, vectors=x, pipeline=pipeline)),
+        ("payloads", lambda: rlnc.decode(range(4), x, pipeline=pipeline)))
 
 
 def test_arrays_without_memory_are_refused(missing):
@@ -277,28 +281,29 @@ def odd_calls(w, x, out):
         ("data", True, lambda: code.encode(x, out=out)),
         ("data", True, lambda: code.decode(x, parity, [1], out=out[:1])),
         ("data", True, lambda: code.verify(x, parity)), ("before", True, lambda: code.delta(x, x, out=out)),
-        ("x", True, lambda: gfk.multiply(3, x, w=w, out=out)), ("a", True, lambda: field.multiply(x, x, out=out)),
+        ("x", True, lambda: gfk.multiply(3, x, field=w, out=out)), ("a", True, lambda: field.multiply(x, x, out=out)),
         ("matrix", True, lambda: gfk.Product(x, w).run(ones)),
-        ("b", True, lambda: gfk.matmul(regular, x, w=w, out=out)),
-        ("b", True, lambda: gfk.solve(regular, x, w=w, out=out)),
+        ("b", True, lambda: gfk.matmul(regular, x, field=w, out=out)),
+        ("b", True, lambda: gfk.solve(regular, x, field=w, out=out)),
         ("matrix", True, lambda: gfk.RS(4, 4, w, matrix=x, unchecked=True).encode(ones)),
         ("payloads", True, lambda: rlnc.decoder().add(range(4), x)),
         ("sources", True, lambda: rlnc.encode(x, 0, 4, out=out)),
         ("row_points", True, lambda: gfk.Matrix.vandermonde(4, 4, row_points=x[0]).to_numpy(w)),
-        ("x", True, lambda: pipeline.product([[1, 2, 3, 4]], x, w=w)),
-        ("a", False, lambda: gfk.matmul(x, ones, w=w)), ("a", False, lambda: gfk.rank(x, w=w)),
-        ("a", False, lambda: gfk.pivots(x, w=w)), ("a", False, lambda: gfk.invert(x, w=w)),
-        ("out", False, lambda: gfk.invert(regular, w=w, out=out)), ("a", False, lambda: gfk.solve(x, ones, w=w)),
-        ("a", False, lambda: gfk.invert_batch(x[None], w=w)),
-        ("out", False, lambda: gfk.invert_batch(regular[None], w=w, out=out[None])),
+        ("x", True, lambda: gfk.product([[1, 2, 3, 4]], x, field=w, pipeline=pipeline)),
+        ("a", False, lambda: gfk.matmul(x, ones, field=w)), ("a", False, lambda: gfk.rank(x, field=w)),
+        ("a", False, lambda: gfk.pivots(x, field=w)), ("a", False, lambda: gfk.invert(x, field=w)),
+        ("out", False, lambda: gfk.invert(regular, field=w, out=out)),
+        ("a", False, lambda: gfk.solve(x, ones, field=w)),
+        ("a", False, lambda: gfk.invert_batch(x[None], field=w)),
+        ("out", False, lambda: gfk.invert_batch(regular[None], field=w, out=out[None])),
         ("out", False, lambda: rlnc.vectors(0, 4, out=out)),
         ("vectors", False, lambda: rlnc.encode(ones, 0, 4, vectors=out)),
         ("vectors", False, lambda: rlnc.recode(ones, x, 0, 4, 1)),
         ("out", False, lambda: rlnc.recode(ones, vectors, 0, 4, 1, out=(ones.copy(), out))),
         ("vectors", False, lambda: rlnc.decoder().add(None, ones, vectors=x)),
-        ("a", False, lambda: pipeline.matmul(x, ones, w=w)),
-        ("vectors", False, lambda: pipeline.rlnc_recode(rlnc, ones, x, 0, 4, 1)),
-        ("vectors", False, lambda: pipeline.rlnc_decode(rlnc, None, ones, vectors=x)),
+        ("a", False, lambda: gfk.matmul(x, ones, field=w, pipeline=pipeline)),
+        ("vectors", False, lambda: rlnc.recode(ones, x, 0, 4, 1, pipeline=pipeline)),
+        ("vectors", False, lambda: rlnc.decode(None, ones, vectors=x, pipeline=pipeline)),
         ("out", False, lambda: code.verify(x, parity, out=odd(numpy.zeros(1, numpy.uint32)))))
 
 
@@ -322,4 +327,4 @@ def test_vectors_behind_an_odd_header(w):
     with pytest.raises(ValueError, match="^vectors: .*pass a copy"):
         gfk.RLNC(4, 16, w).decoder().add(None, numpy.zeros((4, 16), numpy.uint8), vectors=packets["vector"])
     with pytest.raises(ValueError, match="^a: .*pass a copy"):
-        gfk.rank(packets["vector"], w=w)
+        gfk.rank(packets["vector"], field=w)

@@ -25,11 +25,6 @@ INTEGERS = [
     ("expected_bytes", lambda n: gfk.RS(2, 1, expected_bytes=n), MOST[64]),
     ("table_limit", lambda n: gfk.Product([[1]], table_limit=n), MOST[64]),
     ("table_limit", lambda n: gfk.Multiplier(table_limit=n), MOST[64]),
-    ("device", CODE.info, "-1, the CPU"), ("device", CODE.prepare, "-1, the CPU"),
-    ("device", CODE.decoder([0]).info, "-1, the CPU"), ("device", CODE.updater(0).prepare, "-1, the CPU"),
-    ("device", gfk.Product([[1]]).info, "-1, the CPU"), ("device", gfk.Multiplier().info, "-1, the CPU"),
-    ("device", gfk.kernels, "-1, the CPU"), ("device", gfk.engines, "-1, the CPU"),
-    ("device", lambda n: RLNC.decoder(device=n), "-1, the CPU"),
     ("lost", lambda n: CODE.decode(DATA, DATA[:2], [n]), "0 to 5"), ("index", CODE.updater, "0 to 3"),
     ("exponent", lambda n: gfk.Field().power(3, n), MOST[32]), ("polynomial", lambda n: gfk.Field(8, n), MOST[64]),
     ("c", lambda n: gfk.multiply(n, DATA), r"from 0 to 2\^8 - 1"),
@@ -53,13 +48,12 @@ INTEGERS = [
     ("generation", lambda n: RLNC.decoder(n), MOST[64]), ("generations", lambda n: RLNC.decoder(0, n), "from 1"),
     ("spare", lambda n: RLNC.decoder(spare=n), "from 0"), ("generation", DECODER.reset, MOST[64]),
     ("packets", lambda n: DECODER.add([n], DATA[:1]), "0 to 4294967295"),
-    ("first", lambda n: PIPELINE.rlnc_encode(RLNC, DATA, n, 1), MOST[32]),
-    ("seed", lambda n: PIPELINE.rlnc_recode(RLNC, DATA, DATA[:, :4], 0, 1, n), MOST[64]),
-    ("generation", lambda n: PIPELINE.rlnc_decode(RLNC, range(4), DATA, None, n), MOST[64]),
+    ("first", lambda n: RLNC.encode(DATA, n, 1, pipeline=PIPELINE), MOST[32]),
+    ("seed", lambda n: RLNC.recode(DATA, DATA[:, :4], 0, 1, n, pipeline=PIPELINE), MOST[64]),
+    ("generation", lambda n: RLNC.decode(range(4), DATA, None, n, pipeline=PIPELINE), MOST[64]),
     ("threads", lambda n: gfk.Pipeline(threads=n), "from 0 to 4096"),
     ("streams", lambda n: gfk.Pipeline(streams=n), "64"),
     ("chunk", lambda n: gfk.Pipeline(chunk=n), MOST[64]),
-    ("devices", lambda n: gfk.Pipeline(devices=[n]), "from 0"),
     ("device_memory", lambda n: gfk.Pipeline(device_memory=n), MOST[64]),
     ("pinned_memory", lambda n: gfk.calibrate(pinned_memory=n), MOST[64]),
 ]
@@ -73,6 +67,26 @@ def test_integers(name, call, bounds):
     for wrong in (1.0, "1", numpy.float32(2), [1.5]):
         with pytest.raises(TypeError, match=f"{name}: .*(integer|is not an array)"):
             call(wrong)
+
+
+PLACES = [CODE.info, CODE.prepare, CODE.decoder([0]).info, CODE.updater(0).prepare, gfk.Product([[1]]).info,
+          gfk.Multiplier().info, gfk.kernels, gfk.engines, lambda device: RLNC.decoder(device=device)]
+
+
+@pytest.mark.parametrize("call", PLACES, ids=range(len(PLACES)))
+def test_devices(call):
+    for text in ("gpu", "cpu:0", "cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999", "CUDA", ""):
+        with pytest.raises(gfk.InvalidArgument, match=f'device: "{text}" is no device; "cpu", "cuda" .* "cuda:0"'):
+            call(text)
+    for wrong in (0, -1, 1.5, b"cpu", ["cpu"]):
+        with pytest.raises(TypeError, match='device: a string is needed, "cpu", "cuda" or "cuda:0", not'):
+            call(wrong)
+    call("cpu")
+
+
+def test_a_device_of_torch():
+    torch = pytest.importorskip("torch")
+    assert CODE.info(torch.device("cpu")) == CODE.info("cpu")
 
 
 def test_integers_of_numpy_are_taken():
@@ -101,19 +115,19 @@ def test_integers_of_numpy_are_taken():
      "^payloads, vectors: 0 received .* 1 to 65536"),
     (lambda: gfk.Matrix.cauchy(200, 100).to_numpy(), gfk.InvalidSize, "^rows, cols, first: 200 rows, 100 columns"),
     (lambda: gfk.matmul(gfk.Matrix.cauchy(300, 4), DATA), gfk.InvalidSize, "^rows, cols, first: 300 rows"),
-    (lambda: PIPELINE.matmul(gfk.Matrix.cauchy(300, 4), DATA), gfk.InvalidSize, "^rows, cols, first: 300 rows"),
+    (lambda: gfk.matmul(gfk.Matrix.cauchy(300, 4), DATA, pipeline=PIPELINE), gfk.InvalidSize,
+     "^rows, cols, first: 300 rows"),
     (lambda: gfk.Product(gfk.Matrix.cauchy(2, 2, row_points=[3, 3])), gfk.InvalidArgument, "^row_points, .* equal"),
     (lambda: gfk.Matrix.cauchy(1, 2, row_points=[256]).to_numpy(), gfk.InvalidConstant, r"^row_points, .* 2\^8 - 1"),
     (lambda: gfk.Matrix.par2(65535, 2, first=1).to_numpy(16), gfk.InvalidSize, "^rows, cols, first: "),
-    (lambda: gfk.Matrix.par2(2, 2).to_numpy(8), gfk.NotSupported, "^w: a matrix of PAR2 "),
+    (lambda: gfk.Matrix.par2(2, 2).to_numpy(8), gfk.NotSupported, "^field: a matrix of PAR2 "),
     (lambda: gfk.Matrix.random(2, 2, first=2**64 - 1).to_numpy(), gfk.InvalidSize, r"^first: .* 2\^64"),
     (lambda: gfk.Matrix.random(2**40, 2**30).to_numpy(), gfk.OutOfMemory, r"\(1099511627776, 1073741824\)"),
     (lambda: gfk.matmul(numpy.broadcast_to(DATA[:1, :4], (3, 4)), DATA), gfk.InvalidArgument,
      "^a: .*rows overlap.*copy"),
-    (lambda: gfk.multiply(3, DATA[0, :3], w=16), gfk.InvalidSize, "^x: a region of 3 bytes is no whole"),
+    (lambda: gfk.multiply(3, DATA[0, :3], field=16), gfk.InvalidSize, "^x: a region of 3 bytes is no whole"),
     (lambda: gfk.Field(16).multiply(DATA[0, :3], 3), gfk.InvalidSize, "^a: "),
     (lambda: gfk.pinned_empty(2**80), ValueError, "^shape: "),
-    (lambda: gfk.advise({}, 1, 1, 1), KeyError, "devices"),
     (lambda: gfk.RS(2, 1).decode(DATA[:2], DATA[:1], 1), TypeError, "^lost: a list of integers is needed, not int"),
     (lambda: gfk.RS(DATA[0, :1], 1), TypeError, "^k: an integer is needed, not this numpy.ndarray"),
     (lambda: gfk.multiply(DATA, DATA), TypeError, "^c: an integer is needed, not this numpy.ndarray"),
@@ -122,18 +136,6 @@ def test_integers_of_numpy_are_taken():
 def test_messages(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_messages_about_calibrations():
-    good = {"host": "h", "processor": "p", "threads": 1, "devices": [], "cpu": [[1e9] * 5] * 4, "bus": [[0.0] * 3] * 2,
-            "kernel": [0.0] * 4, "cpu_call": 1e-6, "gpu_call": 0.0, "both": [0.0] * 2}
-    assert gfk.advise(good, 4, 2, 64)["path"] == "cpu"
-    for key, value in (("threads", 0), ("cpu", [[0.0] * 5] * 4), ("cpu_call", float("nan"))):
-        with pytest.raises(gfk.InvalidArgument, match=f"calibration: {key}: .* not from 1"):
-            gfk.advise(good | {key: value}, 4, 2, 64)
-    for arguments, name in (((0, 2, 64), "k"), ((4, -1, 64), "m"), ((4, 2, -1), "bytes")):
-        with pytest.raises(gfk.InvalidArgument, match=f"{name}: an integer from"):
-            gfk.advise(good, *arguments)
 
 
 def test_no_class_says_what_c_says():
@@ -149,17 +151,17 @@ def test_numbers_are_to_be_converted():
     for name, call in (
             ("a", lambda: gfk.rank(square)), ("a", lambda: gfk.pivots(square)), ("a", lambda: gfk.invert(square)),
             ("a", lambda: gfk.solve(square, DATA[:2])), ("a", lambda: gfk.invert_batch(square[None])),
-            ("a", lambda: gfk.matmul(square, DATA[:2])), ("a", lambda: PIPELINE.matmul(square, DATA[:2])),
+            ("a", lambda: gfk.matmul(square, DATA[:2])), ("a", lambda: gfk.matmul(square, DATA[:2], pipeline=PIPELINE)),
             ("a", lambda: gfk.Field().multiply(square, 3)), ("b", lambda: gfk.Field().divide(3, square)),
             ("a", lambda: gfk.Field().inverse(square)), ("a", lambda: gfk.Field().power(square, 2)),
             ("vectors", lambda: code.decoder().add(None, DATA[:2], vectors=square)),
             ("vectors", lambda: code.recode(DATA[:2], square, 0, 1, 1)),
-            ("vectors", lambda: PIPELINE.rlnc_decode(code, None, DATA[:2], square))):
+            ("vectors", lambda: code.decode(None, DATA[:2], square, pipeline=PIPELINE))):
         with pytest.raises(TypeError, match=rf"^{name}: .*x.astype\('uint8'\)") as caught:
             call()
         assert "view" not in str(caught.value)
     with pytest.raises(TypeError, match="^a: .*uint16"):
-        gfk.rank(square.astype(numpy.uint8), w=16)
+        gfk.rank(square.astype(numpy.uint8), field=16)
     for name, call in (("out", lambda: gfk.Field().multiply(DATA, 3, out=numpy.zeros((4, 16)))),
                        ("out", lambda: gfk.invert(numpy.eye(2, dtype=numpy.uint8), out=square))):
         with pytest.raises(TypeError, match=f"^{name}: .*pass an array of uint8"):
@@ -191,13 +193,13 @@ def test_buffers_of_bytes(make):
 
 
 def test_a_float_is_never_a_width():
-    gfk.multiply(3, DATA, w=8)
+    gfk.multiply(3, DATA, field=8)
     for wrong in (8.0, numpy.float64(8), "8", [8]):
-        for call in (lambda w: gfk.multiply(3, DATA, w=w), gfk.Field, gfk.Multiplier, lambda w: gfk.RS(2, 1, w),
-                     lambda w: gfk.Product([[1]], w), lambda w: gfk.RLNC(2, 8, w), lambda w: gfk.rank(DATA, w=w)):
-            with pytest.raises(TypeError, match="^w: "):
+        for call in (lambda w: gfk.multiply(3, DATA, field=w), gfk.Field, gfk.Multiplier, lambda w: gfk.RS(2, 1, w),
+                     lambda w: gfk.Product([[1]], w), lambda w: gfk.RLNC(2, 8, w), lambda w: gfk.rank(DATA, field=w)):
+            with pytest.raises(TypeError, match="^(w|field): "):
                 call(wrong)
-    assert (gfk.multiply(3, DATA, w=numpy.int64(8)) == gfk.multiply(3, DATA)).all()
+    assert (gfk.multiply(3, DATA, field=numpy.int64(8)) == gfk.multiply(3, DATA)).all()
 
 
 # ---- pickle and copy -----------------------------------------------------------------------------------------
@@ -212,13 +214,13 @@ WORK = {
     "RS": (lambda: gfk.RS(4, 2, gfk.Field(16), matrix="vandermonde", expected_bytes=99), lambda o: o.encode(DATA)),
     "custom RS": (lambda: gfk.RS(4, 2, matrix=[[1, 2, 3, 4], [4, 3, 2, 9]], unchecked=True), lambda o: o.encode(DATA)),
     "RS with options": (lambda: gfk.RS(4, 2, engine="host_w8", isal_library="/tmp/x", table_limit=1 << 30,
-                                       check_pointers=True), lambda o: o.info()["engine"]),
+                                       check_pointers=True), lambda o: o.info().engine),
     "polynomial": (lambda: gfk.RS(4, 2, gfk.Field(8, 0x12B)), lambda o: o.encode(DATA)),
     "Product": (lambda: gfk.Product([[1, 2, 3, 200]], family="host"), lambda o: o.run(DATA)),
     "Multiplier": (lambda: gfk.Multiplier(16, method="SPLIT 16 4", implementation="host"),
                    lambda o: o.multiply(9, DATA)),
-    "kernel": (lambda: gfk.Multiplier(8, kernel=next(k["id"] for k in gfk.kernels() if k["w"] == 8 and k["available"])),
-               lambda o: o.info()["kernel"]),
+    "kernel": (lambda: gfk.Multiplier(8, kernel=next(k.id for k in gfk.kernels() if k.w == 8 and k.available)),
+               lambda o: o.info().kernel),
     "cauchy": (lambda: gfk.Matrix.cauchy(3, 4, first=7), lambda o: o.to_numpy()),
     "points": (lambda: gfk.Matrix.cauchy(2, 2, row_points=[9, 5], col_points=[1, 2]), lambda o: o.to_numpy()),
     "vandermonde": (lambda: gfk.Matrix.vandermonde(2, 3, col_points=[9, 5, 7], first=3), lambda o: o.to_numpy()),
@@ -257,7 +259,7 @@ def test_options_are_pickled():
     arguments = code.__reduce__()[1][2]
     assert arguments["engine"] == "host_w8" and str(arguments["isal_library"]) == "/tmp/x"
     assert arguments == pickle.loads(pickle.dumps(code)).__reduce__()[1][2]
-    assert {"k", "m", "w", "matrix", "unchecked", "table_limit", "check_pointers"} <= set(arguments)
+    assert {"k", "m", "field", "matrix", "unchecked", "table_limit", "check_pointers"} <= set(arguments)
 
 
 class Model(gfk.RS):

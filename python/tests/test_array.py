@@ -39,8 +39,8 @@ def test_words_and_bytes_are_one_memory(arrays, random, w, signed):
     x = random.integers(0, 2**w, 6, WORDS[w])
     if signed:
         x = x.view(f"i{w // 8}")
-    words = arrays.numpy(gfk.multiply(0x35, arrays.array(x), w=w))
-    as_bytes = arrays.numpy(gfk.multiply(0x35, arrays.array(x.view(numpy.uint8)), w=w))
+    words = arrays.numpy(gfk.multiply(0x35, arrays.array(x), field=w))
+    as_bytes = arrays.numpy(gfk.multiply(0x35, arrays.array(x.view(numpy.uint8)), field=w))
     assert words.dtype == x.dtype and as_bytes.dtype == numpy.uint8
     assert words.tobytes() == as_bytes.tobytes() != x.tobytes()
 
@@ -164,7 +164,7 @@ def test_any_alignment(arrays, random):
     for w, word in WORDS.items():
         x = random.integers(0, 256, 64, numpy.uint8)
         odd = x[1:1 + 40].view(word)
-        assert gfk.multiply(7, odd, w=w).tobytes() == gfk.multiply(7, odd.copy(), w=w).tobytes()
+        assert gfk.multiply(7, odd, field=w).tobytes() == gfk.multiply(7, odd.copy(), field=w).tobytes()
 
 
 # ---- dtypes -----------------------------------------------------------------------------------------
@@ -173,9 +173,9 @@ def test_any_alignment(arrays, random):
 def test_wrong_dtypes_are_refused(dtype):
     x = numpy.zeros(4, dtype)
     with pytest.raises(TypeError, match="x: the elements must be bytes or"):
-        gfk.multiply(2, x, w=16)
+        gfk.multiply(2, x, field=16)
     with pytest.raises(TypeError, match="out: the elements must be"):
-        gfk.multiply(2, numpy.zeros(8, numpy.uint8), w=16, out=numpy.zeros(4, dtype))
+        gfk.multiply(2, numpy.zeros(8, numpy.uint8), field=16, out=numpy.zeros(4, dtype))
 
 
 def test_dtypes_of_w_8():
@@ -199,9 +199,9 @@ def test_wrong_dtypes_of_other_frameworks(arrays, dtype):
 
 def test_half_symbols_are_refused():
     with pytest.raises(gfk.InvalidSize):
-        gfk.multiply(2, numpy.zeros(5, numpy.uint8), w=16)
+        gfk.multiply(2, numpy.zeros(5, numpy.uint8), field=16)
     with pytest.raises(ValueError):  # of Python, too
-        gfk.multiply(2, numpy.zeros(6, numpy.uint8), w=32)
+        gfk.multiply(2, numpy.zeros(6, numpy.uint8), field=32)
 
 
 # ---- what is no array --------------------------------------------------------------------------------
@@ -225,10 +225,10 @@ def test_buffers_of_python(make):
 def test_words_of_python_buffers():
     words = array.array("H", [1, 0x8000])
     for x in (words, memoryview(words)):
-        result = gfk.multiply(2, x, w=16)
+        result = gfk.multiply(2, x, field=16)
         assert result.dtype == numpy.uint16 and result.tolist() == [2, 0x100B]
     out = bytearray(4)
-    assert gfk.multiply(2, words, w=16, out=out) is out
+    assert gfk.multiply(2, words, field=16, out=out) is out
     assert out == b"\x02\x00\x0b\x10"
 
 
@@ -286,19 +286,19 @@ def test_dlpack_read_only(exporter):
 def test_dlpack_fields(exporter):
     x = numpy.array([1, 0x8000, 5], numpy.uint16)
     expected = [2, 0x100B, 10]
-    assert gfk.multiply(2, exporter(x, byte_offset=64), w=16).tolist() == expected
-    assert gfk.multiply(2, exporter(x, no_strides=True), w=16).tolist() == expected
+    assert gfk.multiply(2, exporter(x, byte_offset=64), field=16).tolist() == expected
+    assert gfk.multiply(2, exporter(x, no_strides=True), field=16).tolist() == expected
     table = numpy.arange(12, dtype=numpy.uint16).reshape(3, 4)
-    assert gfk.multiply(1, exporter(table, no_strides=True), w=16).tolist() == table.tolist()
-    assert gfk.multiply(1, exporter(x, device=(3, 0)), w=16).tolist() == x.tolist()  # pinned by CUDA
+    assert gfk.multiply(1, exporter(table, no_strides=True), field=16).tolist() == table.tolist()
+    assert gfk.multiply(1, exporter(x, device=(3, 0)), field=16).tolist() == x.tolist()  # pinned by CUDA
     with pytest.raises(TypeError, match="elements must be"):
-        gfk.multiply(2, exporter(x, lanes=2), w=16)
+        gfk.multiply(2, exporter(x, lanes=2), field=16)
     with pytest.raises(TypeError, match="elements must be"):
-        gfk.multiply(2, exporter(x.astype(numpy.float16)), w=16)
+        gfk.multiply(2, exporter(x.astype(numpy.float16)), field=16)
     with pytest.raises(ValueError, match="not contiguous"):
-        gfk.multiply(2, exporter(x[::2]), w=16)
+        gfk.multiply(2, exporter(x[::2]), field=16)
     with pytest.raises(ValueError, match="not contiguous"):
-        gfk.multiply(2, exporter(table.T), w=16)
+        gfk.multiply(2, exporter(table.T), field=16)
 
 
 @pytest.mark.parametrize("device", [(4, 0), (7, 0), (8, 0), (10, 0), (12, 1)], ids=str)
@@ -407,7 +407,7 @@ def test_arrays_of_ctypes_have_no_strides():
 @pytest.mark.parametrize("dtype", [">u2", ">u4", ">i8"])
 def test_big_endian_arrays_say_so(dtype):
     with pytest.raises(TypeError, match="x: the elements are big-endian"):
-        gfk.multiply(3, numpy.zeros(8, dtype), w=16)
+        gfk.multiply(3, numpy.zeros(8, dtype), field=16)
     with pytest.raises(TypeError, match="out: the elements are big-endian"):
         gfk.multiply(3, bytes(64), out=numpy.zeros(64 // numpy.dtype(dtype).itemsize, dtype))
 
@@ -436,7 +436,7 @@ def test_strides_of_an_interface_fit_its_shape():
     with pytest.raises(ValueError, match="5000 strides for 1 dimensions"):
         gfk.multiply(3, Interface(shape=(64,), strides=tuple(range(5000))))
     with pytest.raises(ValueError, match="whole number of elements"):
-        gfk.multiply(3, Interface(shape=(64,), strides=(3,), typestr="<u2"), w=16)
+        gfk.multiply(3, Interface(shape=(64,), strides=(3,), typestr="<u2"), field=16)
 
 
 def test_lists_that_change_during_a_call(random):
@@ -491,3 +491,25 @@ def test_released_memory_says_so():
     x.release()
     with pytest.raises(ValueError, match="released"):
         gfk.multiply(3, x)
+
+
+# ---- bytes ------------------------------------------------------------------------------------------------
+@given(st.binary(max_size=300), st.integers(1, 40))
+def test_split_and_join(text, k):
+    regions = gfk.split(text, k)
+    assert regions.shape[0] == k and regions.shape[1] % 4 == 0 and regions.size < len(text) + 4 * k
+    assert gfk.join(regions, len(text)) == gfk.join(list(regions), len(text)) == text
+    assert not any(gfk.join(regions)[len(text):])
+
+
+def test_split_and_join_of_other_objects(cpu_arrays):
+    regions = gfk.split(memoryview(bytearray(b"0123456789")), 2)
+    assert regions.flags.writeable and regions.tobytes() == b"0123456789" + bytes(6)
+    assert gfk.join(cpu_arrays.array(regions), 10) == b"0123456789"
+    assert gfk.join([cpu_arrays.array(row) for row in regions], 9) == b"012345678"
+    assert gfk.split(numpy.arange(3, dtype="uint32"), 3).view("uint32").ravel().tolist() == [0, 1, 2]
+    for call, error in ((lambda: gfk.split(b"a", 0), ValueError), (lambda: gfk.split("a", 1), TypeError),
+                        (lambda: gfk.split(numpy.zeros((2, 4), "uint8").T, 1), ValueError),
+                        (lambda: gfk.join(regions, 17), ValueError), (lambda: gfk.join(regions, -1), ValueError)):
+        with pytest.raises(error):
+            call()

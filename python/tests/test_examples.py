@@ -37,6 +37,6 @@ def test_rates(tmp_path):
     assert "wrote" in text and "<h2>" in page
     family = "host" if "in the memory of the CPU" in page else "perop"  # engines of the place of the arrays
     for engine in gfk.engines():
-        if engine["available"] and engine["family"] == family:
-            assert f"<td>{engine['id']}<td>" in page
+        if engine.available and engine.family == family:
+            assert f"<td>{engine.id}<td>" in page
     assert ("<img" in page) != ("no matplotlib" in page)

@@ -46,7 +46,7 @@ def damage(path):
 @pytest.mark.parametrize("w", [8, 16, 32])
 @pytest.mark.parametrize("matrix", ["cauchy", "vandermonde"])
 def test_round_trip(file, w, matrix):
-    report = files.encode(file, 3, 2, w=w, matrix=matrix, block_size=4096)
+    report = files.encode(file, 3, 2, w=w, matrix=matrix, block_size=4096, device="cpu", threads=1)
     assert (report["k"], report["m"], report["bytes"], report["messages"]) == (3, 2, len(CONTENT), [])
     assert report["file"] == report["shards"] == str(file)
     assert report["seconds"] >= 0 and report["engine"]
@@ -120,9 +120,13 @@ def test_errors(file):
         files.encode(3, 2, 1)
     with pytest.raises(ValueError):
         files.encode("a\0b", 2, 1)
-    if not gfk.Pipeline().info()["devices"]:
+    if not gfk.Pipeline().info().devices:
         with pytest.raises(gfk.NoDevice):
-            files.encode(file, 2, 1, backend="cuda")
+            files.encode(file, 2, 1, device="cuda:0")
+    with pytest.raises(gfk.InvalidArgument, match='device: "gpu" is no device'):
+        files.encode(file, 2, 1, device="gpu")
+    with pytest.raises(TypeError, match="device: a string is needed"):
+        files.encode(file, 2, 1, device=0)
     assert sorted(os.listdir(file.parent)) == ["file"]
 
 
@@ -340,7 +344,7 @@ exec sleep 30
 
 @pytest.mark.parametrize("value", [True, False, "0x2", "2", 2.0, None, b"2"])
 def test_numbers_that_are_no_integers(file, value):
-    for name in ("k", "m", "w", "polynomial", "block_size", "device", "memory"):
+    for name in ("k", "m", "w", "polynomial", "block_size", "threads", "memory"):
         if value is not None or name in "kmw":
             with pytest.raises(TypeError, match=f"^{name}: an integer"):
                 files.encode(file, **{"k": 2, "m": 1, name: value})

@@ -45,7 +45,7 @@ def planted(random, field, rows, cols, rank):
 def regular(random, w, n):
     while True:
         a = words(random, w, n, n)
-        if gfk.rank(a, w=w) == n:
+        if gfk.rank(a, field=w) == n:
             return a
 
 
@@ -62,7 +62,7 @@ def test_matmul(w, is_other, rows, cols, length, has_gaps, layout, out_layout, a
     out = None if out_layout is None else layouts[out_layout](y)
     accumulate &= out is not None
     a_given = with_gaps(a) if has_gaps else a
-    result = gfk.matmul(a_given, layouts[layout](b), w=field, out=out, accumulate=accumulate)
+    result = gfk.matmul(a_given, layouts[layout](b), field=field, out=out, accumulate=accumulate)
     assert out is None or result is out
     got = numpy.stack([numpy.ascontiguousarray(row) for row in result]).view(f"uint{w}").reshape(rows, length)
     assert (got == expected(field, a, b, y if accumulate else None)).all()
@@ -73,25 +73,25 @@ def test_frameworks(arrays, random, w):
     field, a, b = gfk.Field(w), regular(random, w, 7), words(random, w, 7, 20)
     right = expected(field, a, b)
     given_a, given_b = arrays.array(a), arrays.array(b)
-    assert (arrays.numpy(gfk.matmul(given_a, given_b, w=w)) == right).all()
-    assert (arrays.numpy(gfk.matmul(given_a, [arrays.array(row) for row in b], w=w)) == right).all()
+    assert (arrays.numpy(gfk.matmul(given_a, given_b, field=w)) == right).all()
+    assert (arrays.numpy(gfk.matmul(given_a, [arrays.array(row) for row in b], field=w)) == right).all()
     made = gfk.Matrix.cauchy(5, 7)
-    assert (arrays.numpy(gfk.matmul(made, given_b, w=w)) == expected(field, made.to_numpy(w), b)).all()
-    inverse = arrays.numpy(gfk.invert(given_a, w=w))
+    assert (arrays.numpy(gfk.matmul(made, given_b, field=w)) == expected(field, made.to_numpy(w), b)).all()
+    inverse = arrays.numpy(gfk.invert(given_a, field=w))
     assert (expected(field, a, inverse) == numpy.eye(7)).all()
-    assert (arrays.numpy(gfk.solve(given_a, arrays.array(right), w=w)) == b).all()
-    assert gfk.rank(given_a, w=w) == 7
-    found = gfk.pivots(given_a, w=w)
+    assert (arrays.numpy(gfk.solve(given_a, arrays.array(right), field=w)) == b).all()
+    assert gfk.rank(given_a, field=w) == 7
+    found = gfk.pivots(given_a, field=w)
     assert isinstance(found, numpy.ndarray) and sorted(found) == list(range(7))
     a[3] = a[1] ^ a[2]
     with pytest.raises(gfk.Singular, match="rank is 6"):
-        gfk.invert(arrays.array(a), w=w)
-    inverses, ranks = gfk.invert_batch(arrays.array(numpy.stack([a, numpy.eye(7, dtype=a.dtype)])), w=w)
+        gfk.invert(arrays.array(a), field=w)
+    inverses, ranks = gfk.invert_batch(arrays.array(numpy.stack([a, numpy.eye(7, dtype=a.dtype)])), field=w)
     assert arrays.numpy(ranks).tolist() == [6, 7] and (arrays.numpy(inverses)[1] == numpy.eye(7)).all()
     if arrays.is_immutable:
-        for call in (lambda: gfk.matmul(given_a, given_b, w=w, out=given_b),
-                     lambda: gfk.invert(given_a, w=w, out=given_a),
-                     lambda: gfk.solve(given_a, given_b, w=w, out=given_b)):
+        for call in (lambda: gfk.matmul(given_a, given_b, field=w, out=given_b),
+                     lambda: gfk.invert(given_a, field=w, out=given_a),
+                     lambda: gfk.solve(given_a, given_b, field=w, out=given_b)):
             with pytest.raises(TypeError, match="immutable"):
                 call()
 
@@ -99,7 +99,7 @@ def test_frameworks(arrays, random, w):
 def test_regions_need_not_be_of_the_elements_dtype(random):
     """New arrays are like b, not like a."""
     a, b = words(random, 16, 3, 4), words(random, 8, 4, 10)
-    result = gfk.matmul(a, b, w=16)
+    result = gfk.matmul(a, b, field=16)
     assert result.dtype == "uint8" and result.shape == (3, 10)
     assert (result.view("uint16") == expected(gfk.Field(16), a, b.view("uint16"))).all()
 
@@ -114,14 +114,14 @@ def test_matmul_refuses(random):
             (a[:, :3], ValueError, "3 regions"), (a[:0], gfk.InvalidArgument, "."), (None, TypeError, "."),
             (a[None], ValueError, "two dimensions")):
         with pytest.raises(error, match=match):
-            gfk.matmul(wrong, b, w=16)
+            gfk.matmul(wrong, b, field=16)
     with pytest.raises(gfk.Overlap):
-        gfk.matmul(a[:, :3].copy(), b[:3], w=16, out=b[1:])
+        gfk.matmul(a[:, :3].copy(), b[:3], field=16, out=b[1:])
     with pytest.raises(ValueError, match="out is needed"):
-        gfk.matmul(a, b, w=16, accumulate=True)
+        gfk.matmul(a, b, field=16, accumulate=True)
     with pytest.raises(gfk.InvalidSize):
-        gfk.matmul(a, b.view("uint8")[:, :3].copy(), w=16)
-    assert (gfk.matmul(a, b, w=16, threads=1, check_pointers=True) == gfk.matmul(a, b, w=16)).all()
+        gfk.matmul(a, b.view("uint8")[:, :3].copy(), field=16)
+    assert (gfk.matmul(a, b, field=16, threads=1, check_pointers=True) == gfk.matmul(a, b, field=16)).all()
 
 
 def test_places(fake_cuda, no_cuda, random):
@@ -159,7 +159,7 @@ def test_generated_matrices(w, rows, cols, first, seed):
         got = matrix.to_numpy(w)
         assert got.dtype == f"uint{w}" and got.shape == matrix.shape == (rows, cols)
         assert got.tolist() == [[element(j, i) for i in range(cols)] for j in range(rows)], matrix
-        assert (gfk.matmul(matrix, b, w=w) == expected(field, got, b)).all()
+        assert (gfk.matmul(matrix, b, field=w) == expected(field, got, b)).all()
 
 
 def philox(counter, key):
@@ -202,7 +202,7 @@ def test_generated_matrices_refuse(make, w, error):
     w = gfk.Field(*w) if isinstance(w, tuple) else w
     with pytest.raises(error) as caught:
         matrix = make()
-        gfk.matmul(matrix, numpy.zeros((matrix.shape[1], 0), "uint8"), w=w)
+        gfk.matmul(matrix, numpy.zeros((matrix.shape[1], 0), "uint8"), field=w)
         pytest.fail("matmul takes what to_numpy refuses")
     assert str(caught.value)
     with pytest.raises(error):
@@ -223,16 +223,16 @@ def test_inverses(w, is_other, n, has_gaps, seed):
         a[i, i] *= random.integers(0, 2)
     given_a = with_gaps(a) if has_gaps else a.copy()
     try:
-        inverse = gfk.invert(given_a, w=field)
+        inverse = gfk.invert(given_a, field=field)
     except gfk.Singular:
-        assert gfk.rank(a, w=field) < n
+        assert gfk.rank(a, field=field) < n
         return
     assert (given_a == a).all()
     assert (expected(field, a, inverse) == numpy.eye(n)).all()
-    assert gfk.invert(given_a, w=field, out=given_a) is given_a and (given_a == inverse).all(), "in place"
+    assert gfk.invert(given_a, field=field, out=given_a) is given_a and (given_a == inverse).all(), "in place"
     b = words(random, w, n, 9)
-    assert (gfk.solve(a, expected(field, a, b), w=field) == b).all()
-    assert gfk.rank(a, w=field) == n
+    assert (gfk.solve(a, expected(field, a, b), field=field) == b).all()
+    assert gfk.rank(a, field=field) == n
 
 
 @given(WIDTHS, st.integers(1, 12), st.integers(1, 12), st.integers(0, 12), st.integers(0, 1 << 30))
@@ -240,17 +240,17 @@ def test_planted_ranks(w, rows, cols, rank, seed):
     field, random = gfk.Field(w), numpy.random.default_rng(seed)
     rank = min(rank, rows, cols)
     a = planted(random, field, rows, cols, rank)
-    assert gfk.rank(a, w=w) == rank
-    found = gfk.pivots(with_gaps(a), w=w)
+    assert gfk.rank(a, field=w) == rank
+    found = gfk.pivots(with_gaps(a), field=w)
     columns = found[found >= 0]
     assert found.shape == (rows,) and (found[found < 0] == -1).all()
     assert len(columns) == len(set(columns.tolist())) == rank and (columns < cols).all()
     for r in range(rows):  # a row has a pivot where it raises the rank of the rows before it
-        before = gfk.rank(a[:r], w=w) if r else 0
-        assert (found[r] >= 0) == (gfk.rank(a[:r + 1], w=w) > before)
+        before = gfk.rank(a[:r], field=w) if r else 0
+        assert (found[r] >= 0) == (gfk.rank(a[:r + 1], field=w) > before)
     if rows == cols and rank < rows:
         out = numpy.full((rows, rows), 99, a.dtype)
-        for call in (lambda: gfk.invert(a, w=w, out=out), lambda: gfk.solve(a, out.copy(), w=w, out=out)):
+        for call in (lambda: gfk.invert(a, field=w, out=out), lambda: gfk.solve(a, out.copy(), field=w, out=out)):
             with pytest.raises(gfk.Singular, match=f"rank is {rank}"):
                 call()
         assert (out == 99).all(), "a singular matrix leaves the output as it was"
@@ -259,11 +259,11 @@ def test_planted_ranks(w, rows, cols, rank, seed):
 @pytest.mark.parametrize("w, n", [(8, 300), (16, 150), (32, 80)])
 def test_larger_matrices(random, w, n):
     a = regular(random, w, n)
-    inverse, pivots = gfk.invert(a, w=w, pivots=True)
-    assert (gfk.matmul(inverse, a, w=w) == numpy.eye(n)).all() and sorted(pivots) == list(range(n))
+    inverse, pivots = gfk.invert(a, field=w, pivots=True)
+    assert (gfk.matmul(inverse, a, field=w) == numpy.eye(n)).all() and sorted(pivots) == list(range(n))
     b = words(random, w, n, 3)
-    x, pivots = gfk.solve(a, list(b), w=w, pivots=True, threads=1)
-    assert (gfk.matmul(a, x, w=w) == b).all() and sorted(pivots) == list(range(n))
+    x, pivots = gfk.solve(a, list(b), field=w, pivots=True, threads=1)
+    assert (gfk.matmul(a, x, field=w) == b).all() and sorted(pivots) == list(range(n))
 
 
 def test_eliminations_refuse(random):
@@ -305,7 +305,7 @@ def test_batches(w, count, n, in_place, seed):
     for matrix, rank in zip(a, planted_ranks):
         matrix[:] = planted(random, field, n, n, rank)
     given_a = a.copy()
-    inverses, ranks = gfk.invert_batch(given_a, w=w, out=given_a if in_place else None)
+    inverses, ranks = gfk.invert_batch(given_a, field=w, out=given_a if in_place else None)
     assert (inverses is given_a) == in_place
     assert ranks.dtype == "int32" and ranks.tolist() == planted_ranks
     for matrix, inverse, rank in zip(a, inverses, planted_ranks):
@@ -365,12 +365,13 @@ def test_matrices_without_rows_or_columns():
 
 
 @pytest.mark.parametrize("call", [
-    lambda a, kernel: gfk.matmul(a, a, w=16, kernel=kernel), lambda a, kernel: gfk.invert(a, w=16, kernel=kernel),
-    lambda a, kernel: gfk.solve(a, a, w=16, kernel=kernel), lambda a, kernel: gfk.rank(a, w=16, kernel=kernel),
-    lambda a, kernel: gfk.pivots(a, w=16, kernel=kernel)], ids=["matmul", "invert", "solve", "rank", "pivots"])
+    lambda a, kernel: gfk.matmul(a, a, field=16, kernel=kernel),
+    lambda a, kernel: gfk.invert(a, field=16, kernel=kernel),
+    lambda a, kernel: gfk.solve(a, a, field=16, kernel=kernel), lambda a, kernel: gfk.rank(a, field=16, kernel=kernel),
+    lambda a, kernel: gfk.pivots(a, field=16, kernel=kernel)], ids=["matmul", "invert", "solve", "rank", "pivots"])
 def test_kernels_of_products_refuse(call):
     a = numpy.eye(3, dtype="uint16")
-    ids = [k["id"] for k in gfk.compiled_kernels()]
+    ids = [k.id for k in gfk.compiled_kernels()]
     assert "matmul_w16/clmad" in ids and "matmul_w8/clmad" in ids
     for wrong in ("nonsense", "", "matmul_w16", next(i for i in ids if i.startswith("eliminate_w16"))):
         with pytest.raises(gfk.UnknownMethod, match=f"^kernel: no kernel of matmul has the id {wrong};"):
@@ -393,33 +394,33 @@ def test_batches_with_gaps(random):
     """Other matrices between those of a batch are not touched."""
     a = numpy.stack([regular(random, 16, 4) for _ in range(3)])
     spread, out = numpy.repeat(a, 2, 0), numpy.full((9, 4, 4), 7, "uint16")
-    inverses, ranks = gfk.invert_batch(spread[::2], w=16, out=out[::3])
+    inverses, ranks = gfk.invert_batch(spread[::2], field=16, out=out[::3])
     assert ranks.tolist() == [4] * 3 and (out[1::3] == 7).all() and (out[2::3] == 7).all()
     for matrix, inverse in zip(a, out[::3]):
-        assert (gfk.matmul(matrix, inverse.copy(), w=16) == numpy.eye(4)).all()
+        assert (gfk.matmul(matrix, inverse.copy(), field=16) == numpy.eye(4)).all()
 
 
 def test_the_list_of_kernels():
     table = gfk.compiled_kernels()
-    assert len({k["id"] for k in table}) == len(table) > 10
+    assert len({k.id for k in table}) == len(table) > 10
     for owner in ("matmul", "eliminate", "invert_batch", "rlnc_take", "bmma", "clmad"):
         found = gfk.compiled_kernels(owner)
-        assert found == [k for k in table if k["id"].startswith(f"{owner}_w{k['w']}/")]
-        assert {k["w"] for k in found} == {8, 16, 32}
-        assert gfk.compiled_kernels(owner=f"{owner}_w16") == [k for k in found if k["w"] == 16]
-    assert gfk.compiled_kernels("invert_batch_w8")[0]["inputs"] == (1, 8)
+        assert found == [k for k in table if k.id.startswith(f"{owner}_w{k.w}/")]
+        assert {k.w for k in found} == {8, 16, 32}
+        assert gfk.compiled_kernels(owner=f"{owner}_w16") == [k for k in found if k.w == 16]
+    assert gfk.compiled_kernels("invert_batch_w8")[0].inputs == (1, 8)
     assert gfk.compiled_kernels("host_w8") == gfk.compiled_kernels("nonsense") == []
 
 
 # ---- objects and memory ----------------------------------------------------------------------------
 def test_threads(random):
     a, matrix = regular(random, 16, 40), gfk.Matrix.cauchy(40, 40)
-    inverse, product = gfk.invert(a, w=16), gfk.matmul(matrix, a, w=16)
+    inverse, product = gfk.invert(a, field=16), gfk.matmul(matrix, a, field=16)
     wrong = []
 
     def work(_):
         for _ in range(5):
-            if (gfk.invert(a, w=16) != inverse).any() or (gfk.matmul(matrix, a, w=16) != product).any():
+            if (gfk.invert(a, field=16) != inverse).any() or (gfk.matmul(matrix, a, field=16) != product).any():
                 wrong.append(1)
 
     in_threads(work, range(6))

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import in_threads, resident
 
-KERNELS = [k for k in gfk.kernels() if k["available"]]
+KERNELS = [k for k in gfk.kernels() if k.available]
 # Without those that need table_limit.
-SMALL = [k for k in KERNELS if k["table_bytes"] + k["workspace_bytes"] <= 1 << 30]
-HOST = [k["id"] for k in SMALL if k["implementation"] == "host"]
+SMALL = [k for k in KERNELS if k.table_bytes + k.workspace_bytes <= 1 << 30]
+HOST = [k.id for k in SMALL if k.implementation == "host"]
 OTHER = {8: 0x11B, 16: 0x1002D, 32: 0x10000008D}
 
 
@@ -30,15 +30,15 @@ def expected(field, c, x):
 # ---- the kernels ---------------------------------------------------------------------------------------
 def test_the_list():
     table = gfk.kernels()
-    assert len({k["id"] for k in table}) == len(table) >= 72, "each cell of methods, widths and implementations has a row"
+    assert len({k.id for k in table}) == len(table) >= 72, "each cell of methods, widths and implementations has a row"
     for k in table:
-        assert k["id"].startswith(f"{k['method'].lower()}_w{k['w']}_{k['implementation']}")
-        assert k["available"] == (k["reason"] == "")
+        assert k.id.startswith(f"{k.method.lower()}_w{k.w}_{k.implementation}")
+        assert k.available == (k.reason == "")
     assert len(HOST) >= 20, "each method has a host row for each width"
-    assert all(k["available"] for k in table if k["implementation"] == "host")
+    assert all(k.available for k in table if k.implementation == "host")
     engines = gfk.engines()
-    assert len({e["id"] for e in engines}) == len(engines) > 10
-    assert any(e["available"] and e["family"] == "host" for e in engines), engines
+    assert len({e.id for e in engines}) == len(engines) > 10
+    assert any(e.available and e.family == "host" for e in engines), engines
 
 
 def on_a_gpu(make_arrays):
@@ -49,12 +49,12 @@ def on_a_gpu(make_arrays):
     return make_arrays(name, "cuda")
 
 
-@pytest.mark.parametrize("kernel", SMALL, ids=lambda k: k["id"])
+@pytest.mark.parametrize("kernel", SMALL, ids=lambda k: k.id)
 def test_every_kernel(make_arrays, random, kernel):
-    w = kernel["w"]
-    arrays = make_arrays("numpy", "cpu") if kernel["implementation"] == "host" else on_a_gpu(make_arrays)
+    w = kernel.w
+    arrays = make_arrays("numpy", "cpu") if kernel.implementation == "host" else on_a_gpu(make_arrays)
     for field in (gfk.Field(w), gfk.Field(w, OTHER[w])):
-        multiplier = gfk.Multiplier(field, kernel=kernel["id"])
+        multiplier = gfk.Multiplier(field, kernel=kernel.id)
         assert multiplier.field == field
         x, y = words(random, w, 67), words(random, w, 67)
         for c in (0, 1, 2, 2**w - 1, int(words(random, w, 1)[0])):
@@ -69,33 +69,33 @@ def test_host_kernels_agree(kernel, data, c):
     w = int(kernel.split("_w")[1].split("_")[0])
     x = numpy.frombuffer(data[: len(data) // 4 * 4], numpy.uint8)
     c &= 2**w - 1
-    assert (gfk.multiply(c, x, w=w, kernel=kernel) == expected(gfk.Field(w), c, x)).all()
+    assert (gfk.multiply(c, x, field=w, kernel=kernel) == expected(gfk.Field(w), c, x)).all()
 
 
 def test_the_kept_multipliers_know_their_field():
     x = numpy.array([0x80], numpy.uint8)
     for _ in range(2):
         assert gfk.multiply(2, x).tolist() == [0x1D]
-        assert gfk.multiply(2, x, w=gfk.Field(8, 0x11B)).tolist() == [0x1B]
+        assert gfk.multiply(2, x, field=gfk.Field(8, 0x11B)).tolist() == [0x1B]
         assert gfk.multiply(2, x, method="SPLIT 8 4").tolist() == [0x1D]
 
 
 def test_choices():
     for kernel in HOST:
         info = gfk.Multiplier(int(kernel.split("_w")[1].split("_")[0]), kernel=kernel).info()
-        assert info["kernel"] == kernel and info["device"] == -1
-    assert gfk.Multiplier(8, method="LOG").info()["kernel"].startswith("log_w8")
-    assert gfk.Multiplier(16, implementation="host").info()["kernel"].endswith("host")
+        assert info.kernel == kernel and info.device == "cpu"
+    assert gfk.Multiplier(8, method="LOG").info().kernel.startswith("log_w8")
+    assert gfk.Multiplier(16, implementation="host").info().kernel.endswith("host")
     info = gfk.Multiplier(32, kernel="table_w32_host").info()
-    assert info["table_bytes"] + info["workspace_bytes"] > 1 << 30
+    assert info.table_bytes + info.workspace_bytes > 1 << 30
 
 
 @pytest.mark.parametrize("arguments, error", [
     ({"method": "nonsense"}, gfk.UnknownMethod), ({"method": "CARRY_FREE_GK"}, gfk.NotSupported),
     ({"implementation": "fast"}, gfk.UnknownMethod), ({"kernel": "nonsense"}, gfk.UnknownMethod),
     ({"kernel": "log_w16_host"}, gfk.InvalidArgument), ({"method": "SPLIT 5 3"}, gfk.UnknownMethod),
-    ({"w": 32, "kernel": "table_w32_host"}, gfk.TableLimit), ({"w": 7}, gfk.NotSupported),
-    ({"w": "8"}, TypeError)], ids=str)
+    ({"field": 32, "kernel": "table_w32_host"}, gfk.TableLimit), ({"field": 7}, gfk.NotSupported),
+    ({"field": "8"}, TypeError)], ids=str)
 def test_choices_that_are_refused(arguments, error):
     with pytest.raises(error) as caught:
         gfk.multiply(2, bytes(4), **arguments)
@@ -219,7 +219,7 @@ def test_memory_does_not_grow(exporter, way):
 
 def test_fields_and_multipliers_are_freed():
     def make():
-        gfk.multiply(2, bytes(64), w=gfk.Field(16, 0x1002D))
+        gfk.multiply(2, bytes(64), field=gfk.Field(16, 0x1002D))
         gfk.Multiplier(16, kernel="log_w16_host").multiply(2, bytes(64))  # has tables of 0.5 MiB
 
     for _ in range(20):

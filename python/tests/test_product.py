@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support import in_threads, resident
 
 OTHER = {8: 0x11B, 16: 0x1002D, 32: 0x10000008D}
-ENGINES = [e for e in gfk.engines() if e["available"] and e["family"] in ("host", "isal", "gfcomplete")]
+ENGINES = [e for e in gfk.engines() if e.available and e.family in ("host", "isal", "gfcomplete")]
 
 
 def words(random, w, *shape):
@@ -59,14 +59,14 @@ def test_products(w, is_other, rows, cols, length, layout, out_layout, accumulat
     assert (read(result, x) == expected(field, matrix, x, y if accumulate else None)).all()
 
 
-@pytest.mark.parametrize("engine", ENGINES, ids=lambda e: e["id"])
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda e: e.id)
 def test_engines(random, engine):
-    w = engine["w"]
+    w = engine.w
     matrix, x = words(random, w, 3, 5), words(random, w, 5, 333)
-    product = gfk.Product(matrix, w, engine=engine["id"])
-    assert product.info()["engine"] == engine["id"]
+    product = gfk.Product(matrix, w, engine=engine.id)
+    assert product.info().engine == engine.id
     assert (product.run(x) == expected(gfk.Field(w), matrix, x)).all()
-    assert gfk.Product(matrix, w, family=engine["family"]).info()["engine"].startswith(engine["family"])
+    assert gfk.Product(matrix, w, family=engine.family).info().engine.startswith(engine.family)
 
 
 @pytest.mark.parametrize("w", [8, 16, 32])
@@ -74,7 +74,7 @@ def test_frameworks(arrays, random, w):
     matrix, x, y = words(random, w, 4, 6), words(random, w, 6, 100), words(random, w, 4, 100)
     product, right = gfk.Product(matrix, w), expected(gfk.Field(w), matrix, x)
     given_x = arrays.array(x)
-    for result in (product.run(given_x), gfk.product(matrix, given_x, w=w),
+    for result in (product.run(given_x), gfk.product(matrix, given_x, field=w),
                    product.run([arrays.array(row) for row in x])):
         assert (arrays.numpy(result) == right).all()
     out = arrays.array(y)
@@ -84,7 +84,7 @@ def test_frameworks(arrays, random, w):
         return
     assert product.run(given_x, out, accumulate=True) is out
     assert (arrays.numpy(out) == right ^ y).all()
-    assert gfk.product(matrix, given_x, w=w, out=out) is out
+    assert gfk.product(matrix, given_x, field=w, out=out) is out
     assert (arrays.numpy(out) == right).all()
 
 
@@ -125,7 +125,7 @@ def test_options():
     assert product.shape == (2, 2) and product.field == gfk.Field(16, 0x1002D)
     product.prepare()
     info = product.info()
-    assert info["device"] == -1 and info["engine"].endswith("w16")
+    assert info.device == "cpu" and info.engine.endswith("w16")
     x = numpy.full((2, 4), 0x0101, "uint16")
     with pytest.raises(gfk.UnknownMethod):
         gfk.Product(matrix, engine="nonsense").run(x.view("uint8"))
@@ -138,7 +138,7 @@ def test_options():
     with pytest.raises(gfk.WrongDevice):
         gfk.Product(matrix, 8, engine="prmt_w8").run(x.view("uint8"))
     limited = gfk.Product(matrix, 8, engine="host_w8", table_limit=1)
-    assert gfk.Product(matrix, 8, engine="host_w8").info()["table_bytes"] > limited.info()["table_bytes"] == 0
+    assert gfk.Product(matrix, 8, engine="host_w8").info().table_bytes > limited.info().table_bytes == 0
     assert (limited.run(x.view("uint8")) == gfk.product(matrix, x.view("uint8"))).all()
     with pytest.raises(TypeError):
         gfk.Product(matrix, 8, "host_w8")
@@ -166,7 +166,7 @@ def test_refused_regions(random):
     with pytest.raises(ValueError, match="out is needed"):
         gfk.product([[1, 2, 3]], x, accumulate=True)
     with pytest.raises(gfk.InvalidSize):
-        gfk.product([[1, 2, 3]], x[:, :63].copy(), w=16)
+        gfk.product([[1, 2, 3]], x[:, :63].copy(), field=16)
     assert not out.any(), "nothing has been written"
 
 
@@ -183,7 +183,7 @@ def test_places(fake_cuda, no_cuda, random):
     with pytest.raises(gfk.WrongDevice):
         product.run(x, fake_cuda(x.copy()))
     with pytest.raises(gfk.NotSupported):
-        product.prepare(0)
+        product.prepare("cuda:0")
 
 
 def test_threads(random):
@@ -220,7 +220,7 @@ def test_memory_does_not_grow(random):
 
 
 def test_options_that_c_would_cut():
-    for option, text in ("engine", ENGINES[0]["id"]), ("family", "host"), ("method", "SPLIT"):
+    for option, text in ("engine", ENGINES[0].id), ("family", "host"), ("method", "SPLIT"):
         for make in (lambda **options: gfk.Product([[1]], **options),
                      lambda **options: gfk.RS(2, 1, **options)):
             with pytest.raises(ValueError, match=f"{option}: the text has a NUL character"):

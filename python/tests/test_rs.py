@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from support import in_threads
 
 NAMES = ["cauchy", "vandermonde", "reed_sol_van", "cauchy_good", "gen_cauchy1"]
-ENGINES = {w: [e["id"] for e in gfk.engines() if e["available"] and e["w"] == w
-               and e["family"] in ("host", "isal", "gfcomplete")] for w in (8, 16, 32)}
+ENGINES = {w: [e.id for e in gfk.engines() if e.available and e.w == w
+               and e.family in ("host", "isal", "gfcomplete")] for w in (8, 16, 32)}
 
 
 def elements(w, shape, seed=0):
@@ -101,6 +101,44 @@ def test_decode(arrays, rs, choice):
         repaired = numpy.concatenate([arrays.numpy(d), arrays.numpy(p)])
         damaged[lost if wanted is None else wanted] = expected
         assert (repaired == damaged).all()
+        repair_all(rs, d, p, lost)
+        assert (numpy.concatenate([arrays.numpy(d), arrays.numpy(p)]) == word).all()
+
+
+def repair_all(rs, d, p, lost):
+    """Zeros the lost regions, and repairs them in place."""
+    for i in lost:
+        (d if i < rs.k else p)[i - rs.k if i >= rs.k else i][...] = 0
+    assert rs.repair(d, p, lost) is None
+
+
+def test_repair_in_lists(stripe):
+    rs, data, parity = stripe
+    rows, others = [row.copy() for row in data], [row.copy() for row in parity]
+    rows[2][:], others[1][:], rows[4] = 0, 0, None
+    rs.repair(rows, others, [2, 7])
+    assert (rows[2] == data[2]).all() and (others[1] == parity[1]).all() and rows[4] is None
+    with pytest.raises(ValueError, match="region 4 is None"):
+        rs.repair(rows, others, [4])
+    with pytest.raises(gfk.TooManyErasures):
+        rs.repair(rows, others, [0, 1, 2])  # and region 4
+    with pytest.raises(gfk.InvalidArgument):
+        rs.repair(data, parity, [9])
+
+
+def test_repair_writes_what_is_lost_alone(stripe):
+    rs, data, parity = stripe
+    data, damaged = data.copy(), parity.copy()
+    data.flags.writeable = False
+    damaged[2] = 0
+    rs.repair(data, damaged, [8])
+    assert (damaged == parity).all()
+    with pytest.raises(ValueError, match="^data: .*read-only"):
+        rs.repair(data, damaged, [0])
+    with gfk.Pipeline(path="cpu") as pipeline:
+        damaged[:] = 0
+        rs.repair(data, damaged, [6, 7, 8], pipeline=pipeline)
+        assert (damaged == parity).all() and pipeline.report.cpu_bytes == 200
 
 
 def test_rows_that_are_apart(arrays, stripe):
@@ -165,9 +203,9 @@ def test_named_matrices(name):
     matrix = gfk.rs_matrix(name, 5, 3)
     assert matrix.dtype == "uint32" and matrix.shape == (3, 5)
     rs = gfk.RS(5, 3, matrix=name)
-    assert (rs.matrix == matrix).all() and rs.info()["matrix"] == name and name in repr(rs)
+    assert (rs.matrix == matrix).all() and rs.info().matrix == name and name in repr(rs)
     same = gfk.RS(5, 3, matrix=matrix.tolist())
-    assert (same.matrix == matrix).all() and same.info()["matrix"] == "custom"
+    assert (same.matrix == matrix).all() and same.info().matrix == "custom"
     data = elements(8, (5, 100))
     assert (same.encode(data) == rs.encode(data)).all() and (rs.encode(data) == product(rs, data)).all()
     if name == "cauchy":
@@ -177,7 +215,7 @@ def test_named_matrices(name):
 def test_a_matrix_of_the_library():
     matrix = gfk.Matrix.cauchy(3, 5)
     rs = gfk.RS(5, 3, matrix=matrix)
-    assert (rs.matrix == matrix.to_numpy()).all() and rs.info()["mds"] is True
+    assert (rs.matrix == matrix.to_numpy()).all() and rs.info().mds is True
     with pytest.raises(ValueError, match="3 x 5"):
         gfk.RS(3, 5, matrix=matrix)
 
@@ -197,7 +235,7 @@ def test_a_matrix_that_is_not_mds(stripe):
     with pytest.raises(gfk.Singular, match="unchecked"):
         gfk.RS(3, 2, matrix=matrix)
     rs = gfk.RS(3, 2, matrix=matrix, unchecked=True)
-    assert rs.info()["mds"] is False and gfk.RS(3, 2).info()["mds"] is True
+    assert rs.info().mds is False and gfk.RS(3, 2).info().mds is True
     data = elements(8, (3, 10))
     parity = rs.encode(data)
     assert (rs.decode(data, parity, [0, 2]) == data[[0, 2]]).all()
@@ -210,26 +248,24 @@ def test_a_matrix_that_is_not_mds(stripe):
 def test_engines(engine):
     w = int(engine.split("_w")[1])
     rs = gfk.RS(4, 2, w, engine=engine, check_pointers=True, expected_bytes=4096)
-    assert rs.info()["engine"] == engine and rs.info(device=-1)["device"] == -1
+    assert rs.info().engine == engine and rs.info(device="cpu").device == "cpu"
     data = elements(w, (4, 1000))
     parity = product(rs, data)
     assert (rs.encode(data) == parity).all()
     assert (rs.decode(data, parity, [1, 3]) == data[[1, 3]]).all()
-    assert rs.decoder([1]).info()["engine"] == engine
-    assert gfk.RS(4, 2, w, family=engine.split("_")[0]).info()["engine"] == engine
+    assert rs.decoder([1]).info().engine == engine
+    assert gfk.RS(4, 2, w, family=engine.split("_")[0]).info().engine == engine
 
 
 def test_info_and_prepare(stripe):
     rs = gfk.RS(6, 3)
     rs.prepare()
     info = rs.info()
-    assert set(info) == {"engine", "kernel", "device", "table_bytes",
-                         "matrix", "mds", "locatable"}
-    assert info["locatable"] == 1 and info["table_bytes"] > 0
-    rs.decoder([1]).prepare(-1)
-    rs.updater(1).prepare(-1)
-    assert rs.decoder([]).info() == {} and rs.decoder([]).sources == []
-    assert repr(rs) == "gfk.RS(6, 3, w=gfk.Field(8, polynomial=0x11d), matrix='cauchy')"
+    assert info.locatable == 1 and info.table_bytes > 0
+    rs.decoder([1]).prepare("cpu")
+    rs.updater(1).prepare("cpu")
+    assert rs.decoder([]).info() is None and rs.decoder([]).sources == []
+    assert repr(rs) == "gfk.RS(6, 3, field=gfk.Field(8, polynomial=0x11d), matrix='cauchy')"
 
 
 def test_what_the_constructor_refuses():
@@ -364,8 +400,8 @@ def test_arrays_in_two_places(stripe, fake_cuda):
 def test_a_build_without_cuda(stripe, fake_cuda, no_cuda):
     rs, data, parity = stripe
     d, p = fake_cuda(data), fake_cuda(parity)
-    for call in (lambda: rs.encode(d, p), lambda: rs.decode(d, p, [0], out=p), lambda: rs.prepare(0),
-                 lambda: rs.info(0), lambda: gfk.RS(6, 3, family="prmt"), lambda: rs.batch([(d, p)]),
+    for call in (lambda: rs.encode(d, p), lambda: rs.decode(d, p, [0], out=p), lambda: rs.prepare("cuda:0"),
+                 lambda: rs.info("cuda:0"), lambda: gfk.RS(6, 3, family="prmt"), lambda: rs.batch([(d, p)]),
                  lambda: gfk.RS(6, 3, engine="host_w8").encode(d, p)):
         with pytest.raises((gfk.NotSupported, gfk.NoDevice, ValueError)):
             call()
@@ -390,7 +426,7 @@ def test_verify(arrays, stripe):
 @given(st.sampled_from([8, 16, 32]), st.data())
 def test_locate(arrays, w, choice):
     rs = gfk.RS(6, 4, w)
-    assert rs.info()["locatable"] == 2
+    assert rs.info().locatable == 2
     word = elements(w, (10, 64))
     word[6:] = product(rs, word[:6])
     positions = st.tuples(st.integers(0, 9), st.integers(0, 63))
@@ -487,7 +523,7 @@ def test_batch(arrays):
             stripes.append((arrays.array(word[:5]), arrays.array(numpy.zeros_like(word[5:]))))
             in_place.append((word, d, p, stripes[-1][1]))
     batch = rs.batch(iter(stripes))
-    assert len(batch) == len(stripes) and set(batch.statuses) == {"GFK_STATUS_SUCCESS"}
+    assert len(batch) == len(stripes) and set(batch.statuses) == {gfk.Status.SUCCESS}
     del stripes[:10]
     gc.collect()  # the batch keeps what it needs
     for _ in range(2):
@@ -544,7 +580,7 @@ def test_bad_stripes(stripe):
         with pytest.raises(error, match="stripe 1 "):
             rs.batch([good, bad, bad])
         batch = rs.batch([good, bad, good], statuses=True)
-        assert batch.statuses == ["GFK_STATUS_SUCCESS", error.status, "GFK_STATUS_SUCCESS"]
+        assert batch.statuses == [gfk.Status.SUCCESS, error.status, gfk.Status.SUCCESS]
         assert (batch.run()[2] == parity).all()
     for error, bad in [(TypeError, (data,)), (TypeError, 7), (TypeError, (data, parity, [0], None, None)),
                        (ValueError, (data[:5], parity)), (gfk.InvalidArgument, (data, parity, [9]))]:

@@ -23,9 +23,8 @@ for folders in "-I$work/prefix/include -L$library -lgfk -Wl,-rpath,$library" \
 done
 
 if [ -x "$work/prefix/bin/gfk" ]; then # and its completions, where the shells look for them
-    "$work/prefix/bin/gfk" help --complete verif | grep -q '^verify'
     for file in bash-completion/completions/gfk zsh/site-functions/_gfk fish/vendor_completions.d/gfk.fish; do
-        grep -q 'help --complete' "$work/prefix/share/$file"
+        grep -q 'calibrate.*--threads' "$work/prefix/share/$file"
     done
 fi
 

@@ -49,6 +49,23 @@ def every_backend_makes_the_same_bytes():
                     folder.gfk("verify", "--backend", maker, "f")
 
 
+def any_number_of_threads():
+    """What one number encodes another one restores; calibrate measures as many threads."""
+    with Folder() as folder:
+        content = harness.rng.randbytes(3 << 20)
+        folder.write("f", content)
+        for threads, others in ((1, 4), (2, 1), (5, 2)):
+            folder.gfk("encode", "-f", "-q", "--threads", threads, "--backend", "host", "f")
+            for i in harness.rng.sample(range(14), 4):
+                os.unlink(folder / shard("f", i))
+            folder.gfk("decode", "-f", "-o", "g", "--threads", others, "f")
+            check(folder.read("g") == content, threads)
+        for text in ("0", "4097", "x", "-1", ""):
+            folder.gfk("encode", "-f", f"--threads={text}", "f", expect=harness.USAGE)
+        run = folder.gfk("calibrate", "--json", "--threads", 1, env=dict(os.environ, XDG_CACHE_HOME=str(folder.path)))
+        check(run.json()["threads"] == 1, run.json())
+
+
 def little_memory():
     with Folder() as folder:
         content = harness.rng.randbytes(3 << 20)
@@ -142,5 +159,5 @@ def where_the_calibration_is():
             gfk(*wrong, env=gone, expect=harness.USAGE)
 
 
-harness.main(every_backend_makes_the_same_bytes, little_memory, gpus_that_fail, calibration,
+harness.main(every_backend_makes_the_same_bytes, any_number_of_threads, little_memory, gpus_that_fail, calibration,
              where_the_calibration_is)

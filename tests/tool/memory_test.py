@@ -160,7 +160,7 @@ SCENES = (
     Scene("scrub", "."), Scene("scrub", "--json", ".", prepare=two_sets),
     Scene("scrub", "--repair", ".", prepare=damaged), Scene("scrub", "--json", "--repair", ".", prepare=spread),
     Scene("methods"), Scene("methods", "--json", "8"), Scene("help"), Scene("help", "encode"),
-    Scene("help", "--complete", "verify", "f"), Scene("advise"), Scene("encode", "--json", "none"),
+    Scene("help", "--options"), Scene("advise"), Scene("encode", "--json", "none"),
     Scene("advise", "--json", prepare=calibrated))
 
 

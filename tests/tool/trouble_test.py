@@ -392,7 +392,7 @@ def streams_that_do_not_block():
         for name in range(60):
             folder.gfk("encode", "-q", "-k1", "-m1", "-o", f"a long name for a set {name}", "f")
         for arguments in (("decode", "-o", "-", "f"), ("info", "."), ("info", "--json", "."), ("scrub", "."),
-                          ("help", "encode"), ("methods",), ("help", "--complete", "verify", "")):
+                          ("help", "encode"), ("methods",), ("help", "--options")):
             if arguments[0] != "decode":
                 expected = folder.gfk(*arguments).out
             else:

@@ -93,6 +93,7 @@ static int report_advice(const gfk_calibration *c, const tool_options *o, uint64
 
 static int measure(const tool_options *o, const char *file, gfk_calibration *c) {
     gfk_pipeline_desc desc = GFK_PIPELINE_DESC_INIT;
+    desc.threads = o->coder.threads;
     if (o->coder.device >= 0) {
         desc.devices = &o->coder.device;
         desc.device_count = 1;

@@ -63,6 +63,7 @@ static int open_pipeline(coder *c, const coder_options *options) {
         desc.devices = &options->device;
         desc.device_count = 1;
     }
+    desc.threads = options->threads;
     desc.pinned_memory = options->memory > LEAST_PINNED ? (size_t)options->memory : LEAST_PINNED;
     c->path = GFK_PATH_CPU; /* until a call takes another path */
     c->pinned = desc.path == GFK_PATH_GPU;

@@ -13,11 +13,12 @@
 
 typedef enum coder_backend { BACKEND_AUTO = 0, BACKEND_CUDA, BACKEND_HOST } coder_backend;
 
-/* The values of --backend, --device and --memory. */
+/* The values of --backend, --device, --threads and --memory. */
 typedef struct coder_options {
     coder_backend backend;
-    int device;      /* number of the GPU; -1: any */
-    uint64_t memory; /* bytes for batches, and the same number for the pinned buffers of a GPU */
+    int device;       /* number of the GPU; -1: any */
+    unsigned threads; /* that compute on the CPU; 0: one for each core */
+    uint64_t memory;  /* bytes for batches, and the same number for the pinned buffers of a GPU */
 } coder_options;
 
 /* One stripe: k + m blocks of the same length. */

@@ -59,8 +59,10 @@ static void print_help(FILE *out) {
 }
 
 static int show_help(int argc, char **argv) {
-    if (argc >= 3 && strcmp(argv[1], "--complete") == 0)
-        return complete((size_t)argc - 2, argv + 2);
+    if (argc == 2 && strcmp(argv[1], "--options") == 0) {
+        print_options();
+        return TOOL_OK;
+    }
     if (argc > 2)
         return fail(TOOL_USAGE, "one command; usage: gfk help [COMMAND]");
     const tool_command *command = argc < 2 ? NULL : command_find(argv[1]);

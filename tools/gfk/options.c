@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gfk/host.h>
+
 #include "format.h"
 #include "report.h"
 
@@ -112,6 +114,13 @@ static bool parse_device(const char *text, void *member) {
     return valid;
 }
 
+static bool parse_threads(const char *text, void *member) {
+    uint64_t number = 0;
+    const bool valid = parse_number(text, 1, GFK_MOST_THREADS, &number);
+    *(unsigned *)member = (unsigned)number;
+    return valid;
+}
+
 static bool parse_text(const char *text, void *member) {
     *(const char **)member = text;
     return *text != '\0';
@@ -210,6 +219,8 @@ static const option_row rows[] = {
      "where to compute (auto)"},
     {"device", 0, "N", COMPUTING | COMMAND_CALIBRATE, parse_device, MEMBER(coder.device),
      "the GPU to use"},
+    {"threads", 0, "N", COMPUTING | COMMAND_CALIBRATE, parse_threads, MEMBER(coder.threads),
+     "threads that compute on the CPU (one for each core)"},
     {"memory", 0, "SIZE", COMPUTING, parse_memory, MEMBER(coder.memory), "bytes of buffers (256M)"},
     {"json", 0, NULL, FILES | COMMAND_METHODS | SPEED, set_flag, MEMBER(json),
      "one line of JSON instead of text"},
@@ -329,7 +340,7 @@ static int parse(tool_options *options, unsigned command, const command_help *he
                               .m = 4,
                               .w = 8,
                               .matrix = GFK_RS_CAUCHY,
-                              .coder = {BACKEND_AUTO, -1, UINT64_C(256) << 20}};
+                              .coder = {BACKEND_AUTO, -1, 0, UINT64_C(256) << 20}};
     opterr = 0;
     optind = 1;
     for (int key; (key = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {

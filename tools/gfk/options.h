@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line. One table of options serves the parser, --help and completion. */
+/* The command line. One table of options serves the parser, --help and completions. */
 #ifndef GFK_TOOL_OPTIONS_H
 #define GFK_TOOL_OPTIONS_H
 
@@ -89,9 +89,8 @@ typedef struct tool_command {
 const tool_command *command_at(size_t i);
 const tool_command *command_find(const char *name); /* NULL: there is none */
 
-/* gfk help --complete WORD...: prints what the last word, which may be empty, can become after the
- * words before it. docs/tool.md describes the lines. The completions of the shells call this. */
-int complete(size_t count, char *const *words);
+/* gfk help --options: prints the table of options of all commands, for the completions of shells. */
+void print_options(void);
 
 /* Parses a number from least to most: decimal, or hexadecimal after 0x. */
 bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value);

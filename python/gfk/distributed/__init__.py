@@ -67,7 +67,7 @@ class ParityGroup:
     m        ranks that may be lost, 1 to N - 1
     store    MemoryStore(device) or FolderStore(folder); None: the CPU's memory. What it holds of an earlier
              process is found by `rebuild`.
-    w, matrix  those of gfk.RS; a version remembers its own
+    w, matrix  bits of a symbol, and the matrix of gfk.RS; a version remembers its own
     piece    bytes of a chunk that are on their way at a time; the buffers of encode are 4 N - 3 pieces. None: the
              N-th part of 128 MiB with NCCL, of 8 MiB with other backends
     timeout  seconds that a collective may take, from 0.001 on; None: the process group's own limit

@@ -16,7 +16,7 @@ PRODUCT = gfk.Product([[1, 2, 3], [0x53, 0xCA, 0xFF]])
 CAUCHY = gfk.Matrix.cauchy(6, ROWS)
 CALLS = {
     "multiply": lambda x: gfk.multiply(0x53, x),
-    "multiply with a workspace": lambda x: gfk.multiply(0x1234567, x, w=32, method="SPLIT 32 8"),
+    "multiply with a workspace": lambda x: gfk.multiply(0x1234567, x, field=32, method="SPLIT 32 8"),
     "encode": lambda x: CODE.encode(x[:8]),
     "encode w = 16": lambda x: WIDE.encode(x[:7]),
     "encode a list": lambda x: CODE.encode([x[i] for i in range(8)]),

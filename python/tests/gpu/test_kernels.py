@@ -9,7 +9,7 @@ N, LENGTH = 70, 1200
 
 
 def results(a, x, w, **options):
-    return [gfk.matmul(a, x, w=w, **options), gfk.invert(a, w=w, **options), gfk.solve(a, x, w=w, **options),
+    return [gfk.matmul(a, x, field=w, **options), gfk.invert(a, field=w, **options), gfk.solve(a, x, field=w, **options),
             gfk.RLNC(N, LENGTH, w, seed=3, **options).encode(x, 0, 90)]
 
 
@@ -20,18 +20,18 @@ def test_kernels_of_products(gpu_arrays, w, dtype):
     right = results(a, x, w)
     a, x = gpu_arrays.array(a), gpu_arrays.array(x)
     ran = []
-    for kernel in (k["id"] for k in gfk.compiled_kernels(f"matmul_w{w}")):
+    for kernel in (k.id for k in gfk.compiled_kernels(f"matmul_w{w}")):
         try:
-            gfk.matmul(a, x, w=w, kernel=kernel)
+            gfk.matmul(a, x, field=w, kernel=kernel)
         except gfk.NotSupported:
             code = gfk.RLNC(N, LENGTH, w, kernel=kernel)
-            for call in (lambda: gfk.invert(a, w=w, kernel=kernel), lambda: gfk.solve(a, x, w=w, kernel=kernel),
-                         lambda: gfk.rank(a, w=w, kernel=kernel), lambda: code.encode(x, 0, 90)):
+            for call in (lambda: gfk.invert(a, field=w, kernel=kernel), lambda: gfk.solve(a, x, field=w, kernel=kernel),
+                         lambda: gfk.rank(a, field=w, kernel=kernel), lambda: code.encode(x, 0, 90)):
                 with pytest.raises(gfk.NotSupported):
                     call()
             continue
         for got, expected in zip(results(a, x, w, kernel=kernel), right):
             assert (gpu_arrays.numpy(got) == expected).all()
-        assert gfk.rank(a, w=w, kernel=kernel) == N
+        assert gfk.rank(a, field=w, kernel=kernel) == N
         ran.append(kernel)
     assert ran, "the GPU runs one of them at least"

@@ -33,7 +33,7 @@ def free_bytes():
 
 WAYS = {
     "result": lambda x, code: gfk.multiply(2, x),
-    "workspace": lambda x, code: gfk.multiply(2, x, w=32, method="SPLIT 32 8"),
+    "workspace": lambda x, code: gfk.multiply(2, x, field=32, method="SPLIT 32 8"),
     "encode": lambda x, code: code.encode(x),
     "decode": lambda x, code: code.decode(x, x[:2], [0, 9]),
     "verify": lambda x, code: code.verify(x, x[:2]),
@@ -84,13 +84,13 @@ def test_temporary_memory_is_not_given_away_too_early(torch_streams):
     contents = generator.integers(0, 256, 1 << 16, numpy.uint8)
     x = arrays.array(contents)
     constants = [int(c) for c in generator.integers(2, 2**32, 50)]
-    expected = [gfk.multiply(c, contents, w=32, method="SPLIT 32 8") for c in constants]
+    expected = [gfk.multiply(c, contents, field=32, method="SPLIT 32 8") for c in constants]
     for stream in (None, torch_streams.new()):
         with torch_streams.using(stream):
             torch_streams.sleep()
             results = []
             for c in constants:
-                results.append(gfk.multiply(c, x, w=32, method="SPLIT 32 8"))
+                results.append(gfk.multiply(c, x, field=32, method="SPLIT 32 8"))
                 for size in (512, 4096, 4351, 8192):
                     torch.empty(size, dtype=torch.uint8, device="cuda").fill_(0xFF)
             assert all((arrays.numpy(r) == e).all() for r, e in zip(results, expected))

@@ -33,7 +33,7 @@ def test_shapes(gpu_arrays):
     with pytest.raises(ValueError):
         code.verify(x, x)
     with pytest.raises(gfk.InvalidSize):
-        gfk.multiply(2, gpu_arrays.array(SMALL[0, :15]), w=16)
+        gfk.multiply(2, gpu_arrays.array(SMALL[0, :15]), field=16)
 
 
 def test_gaps(gpu_arrays):
@@ -105,5 +105,5 @@ def test_no_bytes(gpu_arrays):
 
 def test_gpus_that_are_not_there():
     with pytest.raises(gfk.Error):
-        gfk.RS(4, 2).prepare(99)
-    assert not any(k["available"] for k in gfk.kernels(99) if k["implementation"] != "host")
+        gfk.RS(4, 2).prepare("cuda:99")
+    assert not any(k.available for k in gfk.kernels("cuda:99") if k.implementation != "host")
