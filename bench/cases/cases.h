@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rows a preset has, and what several kinds of rows share: region multiplies, products.
+// Which rows a part of a preset has, and what several kinds of rows share: region multiplies, products.
 #pragma once
 
 #include "core/output.h"
 #include "core/work.h"
 
-// Each appends the rows that it has for options.preset; those on a device exist only with CUDA.
+// Each appends the rows that it has for options.part; those on a device exist only with CUDA.
 void add_region_rows(const Options &options, Rows *rows);
 void add_giant_rows(const Options &options, Rows *rows);
 void add_region_call_rows(const Options &options, Rows *rows); // what a call costs its thread
@@ -19,7 +19,6 @@ void add_rlnc_cpu_rows(const Options &options, Rows *rows);
 void add_rs_rows(const Options &options, Rows *rows);
 void add_rs_create_rows(const Options &options, Rows *rows);
 void add_host_rows(const Options &options, Rows *rows);
-void add_energy_rows(const Options &options, Rows *rows);
 void add_rlnc_rows(const Options &options, Rows *rows);
 
 Fields baseline_facts(); // versions and instruction sets of the libraries that rows stand beside
@@ -88,9 +87,6 @@ struct ProductCase {
     bool few = false;     // the roofline is the best of two variants only
     bool seconds = false; // two seconds without a pause, too
     bool contest = false; // these in a row of its own, where another engine is near in bursts
-    // random; light: a matrix of zeros and ones, whose bits are an eighth of the ones that random
-    // elements have; zeros: the inputs.
-    std::string operands = "random";
 
     size_t region_bytes() const { return data / shape.k / 512 * 512; }
     std::string id() const;
@@ -123,5 +119,5 @@ std::vector<std::string> perop_engines(const Shape &shape);
 std::vector<Shape> rs_sweep_shapes(const Options &options);
 
 double product_rate(const Shape &shape); // bytes of data per second of AUTO's engine on the device
-// Adds the rows of set-up before the first byte: of preset product-small.
+// Adds the rows of set-up before the first byte.
 void add_product_create_rows(const Options &options, Rows *rows);

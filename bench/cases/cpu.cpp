@@ -50,7 +50,7 @@ struct CpuRegion : Work {
                                                  stride_, nullptr);
         const double us = watch.us() / kConstants;
         facts = multiplier_facts(multiplier_, case_.kernel, [us] { return us; });
-        facts.add("threads", 1, "constant_count", kConstants);
+        facts.add("threads", 1);
         return status;
     }
     std::string check(bool after) override {
@@ -116,7 +116,7 @@ struct CpuProduct : Work {
         const auto [w, k, m] = case_.shape;
         if (case_.engine != nullptr) {
             product_ = product_of(library_, case_.engine->id, case_.shape, case_.matrix);
-            facts.add("setup", "create", "setup_us", product_.create_us);
+            facts.add("setup_us", product_.create_us);
             return GFK_STATUS_SUCCESS;
         }
         const unsigned count =
@@ -130,7 +130,7 @@ struct CpuProduct : Work {
                 return GFK_STATUS_OUT_OF_MEMORY;
             }
         }
-        facts.add("setup", "create", "setup_us", watch.us() / count);
+        facts.add("setup_us", watch.us() / count);
         team_ = std::make_unique<Team>(case_.threads);
         return GFK_STATUS_SUCCESS;
     }
@@ -264,8 +264,7 @@ struct CpuLocate : Work {
         GFK_CHECK(code_.make(library_.gfk_rs_create, library_.gfk_rs_destroy, &field, k, m, &desc));
         gfk_rs_info info;
         GFK_CHECK(library_.gfk_rs_get_info(code_, &info));
-        facts.add("engine", info.product.engine->id, "setup", "create", "setup_us",
-                  code_.create_us);
+        facts.add("engine", info.product.engine->id, "setup_us", code_.create_us);
         const HostBuffers buffers = host_buffers(bytes_ * n);
         memory_ = buffers.dst;
         std::memcpy(memory_, buffers.src, bytes_ * k);
@@ -424,8 +423,8 @@ static void add_gf_complete(Rows *rows, const coder *other, unsigned threads, si
                           (constant ? "/c=" + std::to_string(constant) : ""),
                       c.region);
     row.facts.add("operation", "multiply", "method", other->method, "variant", other->variant,
-                  "cold", true, "constants", constant ? "fixed" : "rotating", "constant_count", 1,
-                  "constant", when(constant != 0, constant));
+                  "cold", true, "constants", constant ? "fixed" : "rotating", "constant",
+                  when(constant != 0, constant));
     row.passes = data ? 3 : 5;
     row.missing = [=] {
         void *object = other->library->create(other, 1, 1, c.matrix.data());
@@ -442,7 +441,7 @@ void region_cpu_rows(const std::vector<size_t> &sizes, const Options &options, R
         for (const gfk_kernel_info *k :
              kernels([](const gfk_kernel_info *k) { return !on_device(k) && !is_giant(k); })) {
             double &rate = us_per_byte[k->id];
-            if (rate == 0 && !options.list && !options.quick) {
+            if (rate == 0 && !options.list && !options.quick()) {
                 const RegionCase probe = {k, 64 * kKiB, GFK_SET, false};
                 CpuRegion work(linked_library(), probe, options.seed);
                 gfk_check(work.start(), k->id);
@@ -460,11 +459,12 @@ void region_cpu_rows(const std::vector<size_t> &sizes, const Options &options, R
 }
 
 void add_region_cpu_rows(const Options &options, Rows *rows) {
-    if (!options.is("default") || options.shard != 1)
+    if (!options.is("region:sizes"))
         return;
-    region_cpu_rows(options.quick ? std::vector<size_t>{kMiB} : default_sizes(), options, rows);
+    region_cpu_rows(options.quick() ? std::vector<size_t>{kMiB} : default_sizes(), options, rows);
     // The library's fastest way to multiply on all cores: a product of one by one.
-    for (unsigned w : options.quick ? std::vector<unsigned>{8, 16, 32} : std::vector<unsigned>()) {
+    for (unsigned w :
+         options.quick() ? std::vector<unsigned>{8, 16, 32} : std::vector<unsigned>()) {
         const gfk_field field = field_of(w);
         gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
         gfk_product_info info;
@@ -487,10 +487,10 @@ void coder_sweep_rows(const std::vector<Shape> &shapes, const Options &options, 
 
 void add_product_cpu_rows(const Options &options, Rows *rows) {
     coder_sweep_rows(rs_sweep_shapes(options), options, rows);
-    if (!options.is("product"))
+    if (!options.is("product:large"))
         return;
     const unsigned cores = cpu_cores();
-    const size_t data = options.size_or(options.quick ? 256 * kMiB : kGiB);
+    const size_t data = options.size_or(options.quick() ? 256 * kMiB : kGiB);
     for (const Shape &shape : few_shapes()) {
         for (size_t i = 0; i < gfk_engine_count(); i++) {
             const gfk_engine_info *engine = gfk_engine_at(i);
@@ -519,12 +519,12 @@ void gf_complete_rows(size_t data, uint32_t constant, const Options &options, Ro
 }
 
 void add_gf_complete_rows(const Options &options, Rows *rows) {
-    if (options.is("default") && options.shard == 1 && options.sizes.empty())
+    if (options.is("region:sizes") && options.sizes.empty())
         gf_complete_rows(0, 0, options, rows);
 }
 
 void add_rs_create_rows(const Options &options, Rows *rows) {
-    if (!options.is("rs") || options.quick)
+    if (!options.is("rs:codes") || options.quick())
         return;
     for (const Shape &shape : {Shape{8, 10, 4}, Shape{8, 128, 128}, Shape{16, 10, 4},
                                Shape{16, 128, 128}, Shape{32, 10, 4}})
@@ -552,7 +552,7 @@ void add_rs_create_rows(const Options &options, Rows *rows) {
                         (text.empty() ? "" : "/" + text),
                     shape_facts("rs", operation, "cpu", id, shape));
             row.facts.add("threads", cpu_cores(), "mode", "set", "region_bytes", region, "stripes",
-                          1, "damage", given(text), "rate_of", given(verify));
+                          1, "damage", given(text));
             if (verify.empty())
                 verify = row.name;
             row.data_bytes = (double)(region * shape.k);
@@ -577,8 +577,5 @@ Fields baseline_facts() {
         f.set(key, c->library->version());
         f.set(key + "_simd", c->library->simd());
     });
-    const coder_library *m4rie = matrix_coders[0].library;
-    const char *version = m4rie ? m4rie->version() : nullptr;
-    f.set("m4rie", version ? version : "not found");
     return f;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets host and host-streams: each pass behind one of what bounds it, so that both see the
+// The rows of preset host: each pass behind one of what bounds it, so that both see the
 // same machine.
 #include <algorithm>
 #include <cstdlib>
@@ -324,7 +324,7 @@ Row host_row(const HostCase &c) {
 // Pageable ones, those that have their memory pinned, and with several devices both again.
 std::vector<HostCase> figures(const Options &options, int devices) {
     std::vector<HostCase> cases;
-    const size_t data = options.size_or(options.quick ? 512 * kMiB : 8 * kGiB);
+    const size_t data = options.size_or(options.quick() ? 512 * kMiB : 8 * kGiB);
     const std::pair<HostCase::Operation, Shape> calls[] = {{HostCase::Encode, {8, 10, 4}},
                                                            {HostCase::Decode, {8, 10, 4}},
                                                            {HostCase::Multiply, {8, 1, 1}}};
@@ -334,13 +334,13 @@ std::vector<HostCase> figures(const Options &options, int devices) {
     for (gfk_where where : {GFK_PAGEABLE, GFK_PINNED})
         for (const auto &[operation, shape] : calls)
             for (gfk_path path : {GFK_PATH_GPU, GFK_PATH_BOTH, GFK_PATH_AUTO})
-                if (devices != 0 && (path == GFK_PATH_GPU || !options.quick))
+                if (devices != 0 && (path == GFK_PATH_GPU || !options.quick()))
                     cases.push_back({operation, shape, data, where, path});
     for (gfk_where where : {GFK_PINNED, GFK_PAGEABLE})
-        for (int n = 2; n <= devices && !options.quick; n *= 2)
+        for (int n = 2; n <= devices && !options.quick(); n *= 2)
             for (const auto &[operation, shape] : calls)
                 cases.push_back({operation, shape, data, where, GFK_PATH_GPU, 0, (size_t)n});
-    if (options.quick)
+    if (options.quick())
         return cases;
     const size_t part = options.size_or(kGiB);
     const std::pair<Shape, size_t> matmuls[] = {
@@ -364,7 +364,7 @@ std::vector<HostCase> streams(const Options &options, int devices) {
     for (gfk_where where : {GFK_PAGEABLE, GFK_PINNED})
         for (const auto &[shape, bytes] : calls)
             for (unsigned n : {1u, 2u, 4u, 8u, 16u})
-                if (devices != 0 && options.is("host-streams"))
+                if (devices != 0 && options.is("host:streams"))
                     cases.push_back(
                         {HostCase::Encode, shape, options.size_or(bytes), where, GFK_PATH_GPU, n});
     return cases;
@@ -411,5 +411,6 @@ void host_rows(const std::vector<HostCase> &cases, Rows *rows) {
 
 void add_host_rows(const Options &options, Rows *rows) {
     const int devices = devices_of(options);
-    host_rows(options.is("host") ? figures(options, devices) : streams(options, devices), rows);
+    host_rows(options.is("host:paths") ? figures(options, devices) : streams(options, devices),
+              rows);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products and inverses of matrices on the CPU: this library, ISA-L, GF-Complete and M4RIE.
+// Products and inverses of matrices on the CPU: this library, ISA-L, Jerasure and GF-Complete.
 #include <random>
 
 #include "cpu.h"
@@ -65,8 +65,6 @@ struct CpuMatrix : Work {
         const Stopwatch watch;
         if (case_.other == nullptr)
             GFK_CHECK(call());
-        else if (case_.inverse)
-            case_.other->library->invert(objects_[0], out_.data());
         else
             team_.run(case_.region(), 512, [this](unsigned t, size_t from, size_t to) {
                 Regions in = shifted(in_, from), out = shifted(out_, from);
@@ -145,10 +143,6 @@ void add(Rows *rows, const CpuMatrixCase &c) {
     row.moved = 2;
     row.passes = 3;
     row.compared = c.other == nullptr;
-    row.missing = [=] {
-        const bool here = !c.other || !c.other->library->version || c.other->library->version();
-        return std::string(here ? "" : "the library is not on this machine");
-    };
     row.make = makes<CpuMatrix>(c);
     const double multiply_adds = (double)n * (double)n * (double)c.region();
     row.finish = [=](Result *r) {
@@ -181,9 +175,5 @@ void add_matrix_cpu_rows(const Options &options, Rows *rows) {
                     n <= (c == coder_of("isa-l") ? 1024 : 256))
                     add(rows,
                         {c, {w, n, n}, false, c->library->threads == ONE_THREAD ? 1 : cpu_cores()});
-            for (const coder *c = matrix_coders; c->library != nullptr; c++)
-                for (bool inverse : {false, true})
-                    if (c->w == w && (w == 8 || (inverse && n <= 256)))
-                        add(rows, {c, {w, n, n}, inverse, 1});
         }
 }

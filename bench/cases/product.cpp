@@ -19,9 +19,6 @@ struct ProductWork : MatrixWork {
     ProductWork(const Library &library, const ProductCase &c, uint64_t seed)
         : MatrixWork(c.shape.w, layout_of(c), c.mode), library_(library), case_(c) {
         matrix_ = matrix_of(c.shape, false, seed);
-        if (c.operands == "light")
-            for (uint32_t &element : matrix_)
-                element &= 1;
     }
     gfk_status start() override {
         const gfk_status status = case_.way == Way::Plain ? create_plain() : create();
@@ -29,9 +26,6 @@ struct ProductWork : MatrixWork {
             return status;
         // The slot grows here, not while a graph is captured.
         workspace_ = gpu_workspace(library_, workspace_bytes_);
-        if (case_.operands == "zeros")
-            GPU_CHECK(cudaMemsetAsync(layout_.in(0), 0,
-                                      layout_.stride() * layout_.k * (size_t)sets(), gpu().stream));
         return MatrixWork::start();
     }
     void launch(long j, cudaStream_t stream) const override {
@@ -39,7 +33,7 @@ struct ProductWork : MatrixWork {
             return multiply_all(j, stream);
         run(library_.gfk_product_run, product_, j, mode_, stream);
     }
-    std::string tag() const override { return "random/" + case_.operands; }
+    std::string tag() const override { return "random"; }
 
   private:
     gfk_status create_plain() {
@@ -153,10 +147,10 @@ double product_rate(const Shape &shape) {
 
 void add_product_rows(const Options &options, Rows *rows) {
     const std::vector<ProductCase> cases = product_cases(options);
-    if (options.is("product-small"))
+    if (options.is("product:small"))
         add_product_create_rows(options, rows); // first: no code has been loaded yet
     product_rows(cases, options, rows);
-    if (options.is("product-small"))
+    if (options.is("product:small"))
         add_call_rows(options, rows);
 }
 
@@ -179,7 +173,7 @@ void product_rows(const std::vector<ProductCase> &cases, const Options &options,
             row.shorter = first.name();
         }
         const PlainKind kind = c.few ? PlainKind::XorOnlyFew : PlainKind::XorOnly;
-        const bool alone = options.is("product-long"); // engines are compared with each other
+        const bool alone = options.is("long"); // engines are compared with each other
         if (Row *ceiling =
                 alone ? nullptr
                       : add_ceiling(c.ceiling_name(), {kind, layout_of(c), c.mode}, &row, rows)) {

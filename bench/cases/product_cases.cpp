@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets of products as data: product, product-perop, product-small, product-map,
-// product-long.
+// The rows of products as data: the groups of preset product, presets card and long.
 #include <random>
 
 #include "cases.h"
@@ -177,15 +176,15 @@ std::vector<std::string> perop_engines(const Shape &shape) {
 std::vector<ProductCase> product_cases(const Options &options) {
     Cases cases;
     const auto short_regions = options.sizes.empty() ? kShortRegions : options.sizes;
-    if (options.is("product") && options.quick)
+    if (options.is("product:large") && options.quick())
         add_quick(&cases, options.size_or(kGiB));
-    else if (options.is("product"))
+    else if (options.is("product:large"))
         add_figures(&cases, options);
-    if (options.is("product-perop"))
+    if (options.is("product:perop"))
         for (unsigned w : {8u, 16u, 32u})
             for (const Shape &shape : {Shape{w, 10, 4}, Shape{w, 30, 3}})
                 add_engines(&cases, {shape, options.size_or(3 * kGiB)}, perop_engines(shape));
-    if (options.is("product-small"))
+    if (options.is("product:small"))
         for (const Shape &shape : few_shapes())
             for (size_t region : short_regions) {
                 const ProductCase c = {shape, region * shape.k};
@@ -198,9 +197,9 @@ std::vector<ProductCase> product_cases(const Options &options) {
         if (options.sizes.empty())
             add_card(&cases, 0);
     }
-    if (options.is("product-long"))
+    if (options.is("long"))
         add_long_map(&cases, options.size_or(kGiB));
-    if (options.is("product-map")) {
+    if (options.is("product:map")) {
         add_map(&cases, options, kMaps, 0, 3);
         for (size_t region : short_regions)
             if (options.sizes.empty())
@@ -271,7 +270,7 @@ gfk_status make_product(const Library &library, const Shape &shape,
     if (status != GFK_STATUS_SUCCESS)
         return status;
     facts->add(product_facts(info));
-    facts->add("setup", "create", "setup_us", product->create_us);
+    facts->add("setup_us", product->create_us);
     return status;
 }
 
@@ -284,7 +283,7 @@ std::vector<Shape> rs_sweep_shapes(const Options &options) {
     std::vector<Shape> shapes;
     for (size_t m : {2, 3, 4, 6, 8, 12, 16})
         for (size_t k : {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64})
-            if (options.is("rs-sweep"))
+            if (options.is("rs:sweep"))
                 shapes.push_back({8, k, m});
     return shapes;
 }

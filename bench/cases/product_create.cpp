@@ -49,9 +49,7 @@ struct CreateWork : Work {
         gpu_synchronize();
         return watch.us();
     }
-    void describe() override {
-        facts.add("setup", "create", "setup_us", times_of(creates_).median);
-    }
+    void describe() override { facts.add("setup_us", times_of(creates_).median); }
 
   private:
     const Library &library_;

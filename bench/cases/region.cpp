@@ -49,7 +49,6 @@ struct RegionWork : MatrixWork {
     }
     void describe() override {
         facts.add(multiplier_facts(multiplier_, case_.kernel, [this] { return prepare_us(); }));
-        facts.set("constant_count", constants_.size());
         if (case_.constants != RegionCase::Each)
             return;
         const Times t = times_of(us_);
@@ -133,10 +132,9 @@ Row device_row(const RegionCase &c, uint64_t seed) {
 // ---- giants, and the gathers that bound them -------------------------------------------------
 void add_gather_row(const PlainKernel &kernel, Rows *rows) {
     static const Plain plain = {PlainKind::Gather, {1, 1, kGiB, false}};
-    const bool hashed = kernel.name.find("hashed") != std::string::npos;
     Row row(kernel.name, Fields("kind", "ceiling", "operation", "gather", "where", "gpu", "id",
                                 kernel.name, "w", 32, "mode", "set", "cold", true, "region_bytes",
-                                kGiB, "table_bytes", kGatherTable, "hashed", when(hashed, true)));
+                                kGiB, "table_bytes", kGatherTable));
     row.data_bytes = (double)kGiB;
     row.moved = 2;
     row.passes = 5;
@@ -150,11 +148,11 @@ void add_gather_row(const PlainKernel &kernel, Rows *rows) {
 void finish_giant(Result *result) {
     double plain = 0; // gathers with the row's own traffic
     for (const Result &r : results())
-        if (r.fields.text("operation") == "gather" && !r.fields.is("hashed"))
+        if (r.fields.text("operation") == "gather" && r.name.find("hashed") == std::string::npos)
             plain = std::max(plain, r.fields.number("ggathers_per_s"));
     const double rate = result->gbps() / 4;
-    result->fields.add("gsymbols_per_s", rate, "ceiling_ggathers_per_s", when(plain > 0, plain),
-                       "percent_of_gathers", when(plain > 0, 100 * rate / plain));
+    result->fields.add("gsymbols_per_s", rate, "percent_of_gathers",
+                       when(plain > 0, 100 * rate / plain));
 }
 
 // ---- what an asynchronous call costs the calling thread --------------------------------------
@@ -212,7 +210,7 @@ void region_rows(const std::vector<RegionCase> &cases, const Options &options, R
     empty.make = [](const Library &) { return std::make_unique<EmptyWork>(); };
     rows->push_back(empty);
     for (const RegionCase &c : cases) {
-        const bool limit = options.is("limits") && c.mode == GFK_SET;
+        const bool limit = options.is("region:limits") && c.mode == GFK_SET;
         Row row = device_row(c, options.seed);
         row.sustained = limit && c.c == 64 && c.constants == RegionCase::Each && is_best(c.kernel);
         if (options.is("card")) {
@@ -234,7 +232,7 @@ void add_region_rows(const Options &options, Rows *rows) {
 }
 
 void add_giant_rows(const Options &options, Rows *rows) {
-    if (options.is("giant"))
+    if (options.is("region:giant"))
         giant_rows(options, rows);
 }
 
@@ -261,7 +259,7 @@ void giant_rows(const Options &options, Rows *rows) {
 }
 
 void add_region_call_rows(const Options &options, Rows *rows) {
-    if (!options.is("default") || options.quick || options.shard != 1)
+    if (!options.is("region:sizes") || options.quick())
         return;
     for (const gfk_kernel_info *k :
          kernels([](const gfk_kernel_info *k) { return on_device(k); })) {

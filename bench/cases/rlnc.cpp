@@ -247,10 +247,8 @@ void rlnc_rows(const std::vector<RlncCase> &cases, Rows *rows) {
             row.make = makes<DecodeWork>(c);
         const bool has_other = c.operation == RlncCase::Decode || c.operation == RlncCase::Recode ||
                                (c.operation == RlncCase::Encode && c.packets > c.n);
-        if (has_other) {
-            row.facts.add("rate_of", other_of(c));
+        if (has_other)
             row.finish = percent_of(other_of(c));
-        }
         rows->push_back(row);
     }
 }

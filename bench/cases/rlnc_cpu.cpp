@@ -182,7 +182,7 @@ struct CpuCoder : Work {
                 return GFK_STATUS_OUT_OF_MEMORY;
             }
         }
-        facts.add("setup", "create", "setup_us", watch.us());
+        facts.add("setup_us", watch.us());
         return GFK_STATUS_SUCCESS;
     }
     double pass(long) override {

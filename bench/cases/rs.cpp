@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Codes on the device: the presets rs and rs-sweep as data, each row beside the plain kernel of its
+// Codes on the device: the rows of preset rs as data, each row beside the plain kernel of its
 // traffic; and what each operation does in a row.
 #include <algorithm>
 #include <numeric>
@@ -146,7 +146,7 @@ struct CodeWork : MatrixWork {
         const gfk_status last = make();
         if (product_.engine != nullptr)
             facts.add(product_facts(product_));
-        facts.add("workspace_bytes", workspace_bytes_, "setup", "create", "setup_us", create_us_);
+        facts.add("workspace_bytes", workspace_bytes_, "setup_us", create_us_);
         return last;
     }
     virtual void encode_all() const {
@@ -430,8 +430,7 @@ Row rs_row(const RsCase &c) {
     row.facts.add("mode", c.operation == RsCase::Update ? "xor" : "set", "cold", true,
                   "region_bytes", c.region, "stripes", c.stripes, "lost", when(c.lost != 0, c.lost),
                   "lost_kind", when(c.lost != 0, kLost[c.which]), "damage",
-                  when(c.damaged != RsCase::Clean, kDamages[c.damaged]), "rate_of",
-                  given(c.rate_of));
+                  when(c.damaged != RsCase::Clean, kDamages[c.damaged]));
     row.data_bytes = (double)(bytes * data);
     row.moved = (double)(reads + writes) / (double)data;
     row.passes = c.replays;
@@ -464,9 +463,9 @@ void rs_rows(const std::vector<RsCase> &cases, Rows *rows) {
 }
 
 void add_rs_rows(const Options &options, Rows *rows) {
-    const size_t data = options.size_or(options.quick ? kGiB : 3 * kGiB);
-    std::vector<RsCase> cases = options.is("rs") ? figures(data) : sweep(options);
-    for (size_t i = cases.size(); options.quick && i-- > 0;)
+    const size_t data = options.size_or(options.quick() ? kGiB : 3 * kGiB);
+    std::vector<RsCase> cases = options.is("rs:codes") ? figures(data) : sweep(options);
+    for (size_t i = cases.size(); options.quick() && i-- > 0;)
         if (cases[i].shape.w != 8 || cases[i].shape.k != 10 || cases[i].shape.m != 4)
             cases.erase(cases.begin() + (long)i);
     rs_rows(cases, rows);

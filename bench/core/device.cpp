@@ -283,32 +283,3 @@ std::string MatrixWork::check(bool after) {
     }
     return checker.verdict();
 }
-
-char *LoopWork::allocate(size_t bytes, uint64_t seed) {
-    operands_ = (char *)gpu_slot(Slot::Inputs, bytes);
-    fill_random(operands_, bytes, seed, 0, gpu().stream);
-    return operands_;
-}
-
-gfk_status LoopWork::start_loop(const char *fact) {
-    const double operations = run(rounds_, gpu().stream);
-    facts.add(fact, operations);
-    return operations > 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
-}
-
-uint32_t LoopWork::sum_of(unsigned rounds) const {
-    auto *sum = device_object<uint32_t>();
-    uint32_t found = 0;
-    GPU_CHECK(cudaMemsetAsync(sum, 0, sizeof *sum, gpu().stream));
-    run(rounds, gpu().stream);
-    GPU_CHECK(cudaMemcpyAsync(&found, sum, sizeof found, cudaMemcpyDeviceToHost, gpu().stream));
-    gpu_synchronize();
-    return found;
-}
-
-std::string LoopWork::check(bool) {
-    const uint32_t once = sum_of(1);
-    const bool right = (once != 0 || is_zero()) && sum_of(rounds_) == rounds_ * once &&
-                       sum_of(2 * rounds_) == 2 * rounds_ * once;
-    return right ? "" : "rounds were left out";
-}

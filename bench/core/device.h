@@ -173,33 +173,6 @@ class MatrixWork : public DeviceWork {
     void expect(long first, long count) const;
 };
 
-// Work whose launch is `rounds` of a loop, over operands that the row fills.
-class LoopWork : public DeviceWork {
-  public:
-    LoopWork(LoopKernel *kernel, unsigned rounds) : kernel_(kernel), rounds_(rounds) {}
-    std::string check(bool after) override; // all rounds against one
-    void launch(long, cudaStream_t stream) const override { run(rounds_, stream); }
-    long sets() const override { return 1; }
-    void make_cold() const override {}
-
-  protected:
-    // Room for the operands, filled with random bytes.
-    char *allocate(size_t bytes, uint64_t seed);
-    // The first launch; `fact` becomes its operations.
-    gfk_status start_loop(const char *fact);
-    virtual bool is_zero() const { return false; } // the sum
-
-  private:
-    double run(unsigned rounds, cudaStream_t stream) const {
-        return kernel_(operands_, rounds, device_object<uint32_t>(), stream);
-    }
-    uint32_t sum_of(unsigned rounds) const;
-
-    LoopKernel *kernel_;
-    unsigned rounds_;
-    char *operands_ = nullptr;
-};
-
 // ---- clocks, power and energy, from NVML where it can be loaded ------------------------------
 Fields nvml_facts(); // of the context
 

@@ -63,12 +63,12 @@ struct Result {
 
 struct Row {
     Row(std::string row_name, Fields known) : name(std::move(row_name)), facts(std::move(known)) {}
-    std::string name;
-    Fields facts;           // all that is known before the row is measured
-    double data_bytes = 0;  // that GB/s are of; 0: the row has no rate
-    double moved = 0;       // bytes of traffic per byte of data
-    int passes = 9;         // 0: as many as 0.1 s hold
-    bool sustained = false; // two seconds without a pause, too
+    std::string name, group; // group: of its preset's parts
+    Fields facts;            // all that is known before the row is measured
+    double data_bytes = 0;   // that GB/s are of; 0: the row has no rate
+    double moved = 0;        // bytes of traffic per byte of data
+    int passes = 9;          // 0: as many as 0.1 s hold
+    bool sustained = false;  // two seconds without a pause, too
     std::string shorter; // name of a row with shorter regions: if it is slow, this one is skipped
     std::string needs;   // name of the row with the ceiling, which is registered first
     std::function<std::string()> missing; // why the row cannot exist here, or ""
@@ -108,5 +108,4 @@ constexpr size_t kKiB = 1024, kMiB = 1024 * kKiB, kGiB = 1024 * kMiB;
 // Removes what the options leave out, rows that an earlier row has the name of, and ceilings that no
 // row needs any more.
 void select_rows(const Options &options, Rows *rows);
-// Measures all rows that Google Benchmark's filter leaves; returns how many.
-size_t run_rows(const Options &options, const Fields &context, Rows rows);
+void run_rows(const Options &options, const Fields &context, const Rows &rows);
