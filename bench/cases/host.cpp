@@ -16,7 +16,6 @@
 
 namespace {
 
-constexpr size_t kLongest = kGiB; // that ISA-L is given at once
 constexpr uint32_t kConstant = 0x8e;
 
 const char *const kOperations[] = {"encode", "decode", "multiply", "matmul"};
@@ -63,10 +62,6 @@ struct HostWork : Work {
         mix_.in.insert(mix_.in.end(), parity_.begin(), parity_.begin() + lost);
         mix_.out = lost ? Regions(data_.begin(), data_.begin() + lost) : parity_;
     }
-    ~HostWork() override {
-        if (isal_ != nullptr)
-            isal_coder_->library->destroy(isal_);
-    }
     gfk_status start() override {
         const auto [w, k, m] = case_.shape;
         const std::vector<uint32_t> matrix = make_matrix();
@@ -77,8 +72,9 @@ struct HostWork : Work {
         } else {
             ends_.compute(case_.shape, matrix, mix_.in);
         }
-        if (isal_coder_ != nullptr && w == 8 && case_.operation != HostCase::Matmul)
-            isal_ = isal_coder_->library->create(isal_coder_, (int)k, (int)m, matrix.data());
+        const coder *isal = coder_of("isa-l");
+        if (isal != nullptr && w == 8 && case_.operation != HostCase::Matmul)
+            isal_ = std::make_unique<CoderTeam>(isal, case_.shape, matrix, cpu_cores());
         poison();
         return call(); // buffers, products, pages
     }
@@ -204,8 +200,9 @@ struct HostWork : Work {
                                              : "transfer only";
     }
     double bound_pass() { // seconds; 0: there is no bound
+        // Of a decoder's time the matrix does not matter: it is the encoder's.
         if (case_.path == GFK_PATH_CPU)
-            return isal_ ? isal_seconds() : 0;
+            return isal_ ? 1e-6 * isal_->encode(mix_.in, mix_.out, mix_.bytes, HostCase::kUnit) : 0;
         if (case_.path != GFK_PATH_GPU && rival_ == nullptr)
             find_rival();
         if (rival_ != nullptr) {
@@ -219,18 +216,6 @@ struct HostWork : Work {
                                                : transfer_seconds(mix_, (int)case_.devices);
 #endif
         return 0;
-    }
-    // One pass of ISA-L over the same regions, as many threads. Of a decoder's time the matrix does
-    // not matter: it is the encoder's.
-    double isal_seconds() {
-        return Team(cpu_cores())
-            .run(mix_.bytes, HostCase::kUnit, [this](unsigned, size_t from, size_t to) {
-                for (size_t at = from; at < to; at += kLongest) {
-                    Regions in = shifted(mix_.in, at), out = shifted(mix_.out, at);
-                    isal_coder_->library->encode(isal_, in.data(), out.data(),
-                                                 std::min(kLongest, to - at));
-                }
-            });
     }
     // What the threads that copy for the devices could do without any device: they copy the inputs
     // to buffers that stay in their caches, and as much from there to the outputs.
@@ -292,8 +277,7 @@ struct HostWork : Work {
     Object<gfk_rs_t> code_;
     std::vector<unsigned char> elements_; // of a matmul's matrix
     Object<gfk_pipeline_t> pipeline_;
-    const coder *isal_coder_ = coder_of("isa-l");
-    void *isal_ = nullptr;
+    std::unique_ptr<CoderTeam> isal_;
     std::unique_ptr<HostWork> rival_; // does what AUTO is measured against
     gfk_pipeline_report report_ = {}; // of the last call
     bool failed_ = false;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -49,6 +50,18 @@ struct HostBuffers {
 };
 // At least `bytes` of each, aligned to 4096; the same memory in every call, grown when needed.
 HostBuffers host_buffers(size_t bytes);
+
+// Memory that begins at a multiple of 256.
+class Aligned {
+  public:
+    explicit Aligned(size_t bytes) : memory_(bytes + 255) {}
+    unsigned char *data() const {
+        return (unsigned char *)(((uintptr_t)memory_.data() + 255) / 256 * 256);
+    }
+
+  private:
+    std::vector<unsigned char> memory_;
+};
 
 using Regions = std::vector<unsigned char *>;
 Regions regions_at(unsigned char *first, size_t count, size_t bytes); // one behind the other

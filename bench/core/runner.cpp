@@ -86,9 +86,11 @@ std::string check(const Works &works, bool after) {
 // The work of the linked library, or in turns that and the work of the other one.
 void measure_works(const Row &row, Ceiling *ceiling, bool sustained, Result *result) {
     Works works;
-    works.push_back(row.make(linked_library()));
-    if (other_library() != nullptr)
-        works.push_back(row.make(*other_library()));
+    for (const Library *library : {&linked_library(), other_library()}) {
+        const Spell spell(Phase::Start);
+        if (library != nullptr)
+            works.push_back(row.make(*library));
+    }
     for (const auto &work : works) {
         const Spell spell(Phase::Start);
         const gfk_status status = work->start();

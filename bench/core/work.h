@@ -40,6 +40,16 @@ class Work {
     Fields facts;                                   // that the row does not know beforehand
 };
 
+// Work in calls that have ended when they return. The functions own what they need.
+struct CallsWork : Work {
+    gfk_status status = GFK_STATUS_SUCCESS;         // of what was made
+    std::function<double(long number)> call;        // microseconds
+    std::function<std::string(bool after)> compare; // none: nothing to compare
+    gfk_status start() override { return status; }
+    std::string check(bool after) override { return compare ? compare(after) : ""; }
+    double pass(long number) override { return call(number); }
+};
+
 // The best of several plain kernels of a row's traffic, measured in the same run.
 struct Ceiling {
     std::string what, best; // "copy"; "b16_256"
@@ -85,6 +95,12 @@ auto makes(Arguments... arguments) {
     return [=](const Library &library) -> std::unique_ptr<Work> {
         return std::make_unique<W>(library, arguments...);
     };
+}
+
+// For Row::make: what a function makes of the library and these arguments.
+template <class Function, class... Arguments>
+auto made_by(Function function, Arguments... arguments) {
+    return [=](const Library &library) { return function(library, arguments...); };
 }
 
 const std::vector<Result> &results();               // in the order of measurement
