@@ -108,6 +108,9 @@ const char *named_matmul(unsigned w);
 Fields engine_facts(const std::string &id); // of an engine or a kernel: engine, family, method
 // What a product resolves to: engine, kernel, bytes of tables.
 Fields product_facts(const gfk_product_info &info);
+// The product of a matrix of shape.m rows by an engine; the program ends where there is none.
+Object<gfk_product_t> product_of(const Library &library, const std::string &engine,
+                                 const Shape &shape, const std::vector<uint32_t> &matrix);
 // Makes the product of a matrix of shape.m rows; adds its facts and what the create took.
 gfk_status make_product(const Library &library, const Shape &shape,
                         const std::vector<uint32_t> &matrix, const gfk_product_desc &desc,
@@ -119,5 +122,3 @@ std::vector<std::string> perop_engines(const Shape &shape);
 std::vector<Shape> rs_sweep_shapes(const Options &options);
 
 double product_rate(const Shape &shape); // bytes of data per second of AUTO's engine on the device
-// Adds the rows of set-up before the first byte.
-void add_product_create_rows(const Options &options, Rows *rows);

@@ -113,32 +113,47 @@ static const coder_library jerasure = {"jerasure",      ONE_THREAD, jerasure_ver
 extern int gf_cpu_supports_intel_pclmul, gf_cpu_supports_intel_sse4, gf_cpu_supports_intel_ssse3,
     gf_cpu_supports_intel_sse2, gf_cpu_supports_arm_neon;
 
-typedef struct multiplier {
+/* A product, by region multiplies. Those of a 1 x 1 matrix, by a method, take all bytes at once, the others
+ * blocks of the length that is fastest on two cores with 2 MiB of L2 together: docs/engines/gfcomplete.md. */
+enum { PRODUCT_BLOCK = 512 << 10 };
+
+typedef struct product {
     gf_t field;
-    uint32_t c;
-} multiplier;
+    int k, m;
+    size_t block;
+    uint32_t matrix[];
+} product;
 
 static void *gf_create(const coder *self, int k, int m, const uint32_t *matrix) {
     const int *a = self->arguments;
-    multiplier *p = k == 1 && m == 1 ? malloc(sizeof *p) : NULL;
-    if (p && !gf_init_hard(&p->field, (int)self->w, a[0], a[1], GF_DIVIDE_DEFAULT, 0, a[2], a[3],
-                           NULL, NULL)) {
+    const size_t bytes = (size_t)k * (size_t)m * sizeof *matrix;
+    product *p = malloc(sizeof *p + bytes);
+    if (p == NULL || !gf_init_hard(&p->field, (int)self->w, a[0], a[1], GF_DIVIDE_DEFAULT, 0, a[2],
+                                   a[3], NULL, NULL)) {
         free(p);
-        p = NULL;
+        return NULL;
     }
-    if (p)
-        p->c = matrix[0];
+    p->k = k;
+    p->m = m;
+    p->block = self->variant ? SIZE_MAX : PRODUCT_BLOCK;
+    memcpy(p->matrix, matrix, bytes);
     return p;
 }
 
 static void gf_destroy(void *object) {
-    gf_free(&((multiplier *)object)->field, 1);
+    gf_free(&((product *)object)->field, 1);
     free(object);
 }
 
 static void gf_encode(void *object, unsigned char **in, unsigned char **out, size_t bytes) {
-    multiplier *p = object;
-    p->field.multiply_region.w32(&p->field, in[0], out[0], p->c, (int)bytes, 0);
+    product *p = object;
+    for (size_t at = 0, length; at < bytes; at += length) {
+        length = bytes - at < p->block ? bytes - at : p->block;
+        for (int j = 0; j < p->m; j++)
+            for (int i = 0; i < p->k; i++)
+                p->field.multiply_region.w32(&p->field, in[i] + at, out[j] + at,
+                                             p->matrix[j * p->k + i], (int)length, i != 0);
+    }
 }
 
 static const char *gf_simd(void) {
@@ -154,51 +169,8 @@ static const char *gf_simd(void) {
     return text[0] ? text + 1 : "none";
 }
 
-/* A product, by region multiplies in blocks of the length that is fastest on two cores with 2 MiB of
- * L2 together: docs/engines/gfcomplete.md. */
-enum { PRODUCT_BLOCK = 512 << 10 };
-
-typedef struct product {
-    gf_t field;
-    int k, m;
-    uint32_t matrix[];
-} product;
-
-static void *gf_product_create(const coder *self, int k, int m, const uint32_t *matrix) {
-    const size_t bytes = (size_t)k * (size_t)m * sizeof *matrix;
-    product *p = malloc(sizeof *p + bytes);
-    if (p == NULL || !gf_init_easy(&p->field, (int)self->w)) {
-        free(p);
-        return NULL;
-    }
-    p->k = k;
-    p->m = m;
-    memcpy(p->matrix, matrix, bytes);
-    return p;
-}
-
-static void gf_product_destroy(void *object) {
-    gf_free(&((product *)object)->field, 1);
-    free(object);
-}
-
-static void gf_product_encode(void *object, unsigned char **in, unsigned char **out, size_t bytes) {
-    product *p = object;
-    for (size_t at = 0; at < bytes; at += PRODUCT_BLOCK) {
-        const int length = (int)(bytes - at < PRODUCT_BLOCK ? bytes - at : PRODUCT_BLOCK);
-        for (int j = 0; j < p->m; j++)
-            for (int i = 0; i < p->k; i++)
-                p->field.multiply_region.w32(&p->field, in[i] + at, out[j] + at,
-                                             p->matrix[j * p->k + i], length, i != 0);
-    }
-}
-
 static const coder_library gf_complete = {"gf-complete", OBJECT_PER_THREAD, NULL,     gf_simd,
                                           gf_create,     gf_destroy,        gf_encode};
-
-static const coder_library gf_complete_product = {
-    "gf-complete",      OBJECT_PER_THREAD, NULL, gf_simd, gf_product_create,
-    gf_product_destroy, gf_product_encode};
 
 #define PLAIN GF_REGION_DEFAULT
 #define ROW(name, method, w, multiply, region, arg1, arg2)                                         \
@@ -231,9 +203,9 @@ const coder coders[] = {
     {&jerasure, 8, NULL, NULL, {0}},
 #endif
 #ifdef HAVE_GF_COMPLETE
-    {&gf_complete_product, 8, NULL, NULL, {0}},
-    {&gf_complete_product, 16, NULL, NULL, {0}},
-    {&gf_complete_product, 32, NULL, NULL, {0}},
+    {&gf_complete, 8, NULL, NULL, {0}}, /* products, by the default method */
+    {&gf_complete, 16, NULL, NULL, {0}},
+    {&gf_complete, 32, NULL, NULL, {0}},
     COMMON(8),
     ROW("table_double", "TABLE", 8, TABLE, GF_REGION_DOUBLE_TABLE, 0, 0),
     ROW("log_zero", "LOG", 8, LOG_ZERO, PLAIN, 0, 0),

@@ -48,8 +48,6 @@ void region_cpu_rows(const std::vector<size_t> &sizes, const Options &options, R
 gfk_regions list_of(const Regions &regions);
 // Pins this memory, or none, unless it is pinned already.
 void pin(const std::vector<void *> &memory, size_t bytes);
-Object<gfk_product_t> product_of(const Library &library, const std::string &engine,
-                                 const Shape &shape, const std::vector<uint32_t> &matrix);
 // The elements of a matrix as gfk_matrix takes them.
 std::vector<unsigned char> packed(const std::vector<uint32_t> &matrix, unsigned w);
 // A symbol of a sum of regions, by one row of such elements.

@@ -123,6 +123,8 @@ struct MatmulWork : MatrixWork {
 
     // Before the passes by random sums, behind them by every byte, where that takes seconds at most.
     std::string check(bool after) override {
+        if (!after && is_long())
+            return "";
         if (!after) {
             layout_.poison_outputs();
             for (long j = 0; j < sets(); j++)
@@ -140,8 +142,28 @@ struct MatmulWork : MatrixWork {
             }
         return checker.verdict();
     }
+    void warm_up() override { is_long() ? layout_.poison_outputs() : MatrixWork::warm_up(); }
+    // Long: seconds of calls one behind the other, as one pass: a rate under the power limit.
+    double pass(long number) override {
+        if (!is_long())
+            return MatrixWork::pass(number);
+        gpu_synchronize();
+        const Stopwatch watch;
+        for (int i = 0; i < case_.count; i++)
+            launch(0, gpu().stream);
+        PowerMeter meter;
+        while (cudaStreamQuery(gpu().stream) == cudaErrorNotReady) {
+            meter.sample(watch.seconds());
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        gpu_synchronize();
+        pass_ = {watch.us() / case_.count, meter.sm_mhz(), meter.watts()};
+        return pass_.launch_us;
+    }
+    Sustained sustain() override { return pass_; } // only long rows ask
 
   private:
+    bool is_long() const { return case_.kind == MatmulCase::Long; }
     gfk_status create(size_t bytes) {
         std::vector<unsigned char> elements(bytes);
         GPU_CHECK(cudaMemcpyAsync(elements.data(), elements_, bytes, cudaMemcpyDeviceToHost,
@@ -184,34 +206,8 @@ struct MatmulWork : MatrixWork {
     char *elements_ = nullptr;
     void *workspace_ = nullptr;
     size_t workspace_bytes_ = 0;
-
-  protected:
     MatmulCase case_;
-};
-
-// Seconds of calls one behind the other, as one pass: a rate under the power limit.
-struct LongMatmul : MatmulWork {
-    using MatmulWork::MatmulWork;
-    std::string check(bool after) override { return after ? MatmulWork::check(after) : ""; }
-    void warm_up() override { layout_.poison_outputs(); }
-    double pass(long) override {
-        gpu_synchronize();
-        const Stopwatch watch;
-        for (int i = 0; i < case_.count; i++)
-            launch(0, gpu().stream);
-        PowerMeter meter;
-        while (cudaStreamQuery(gpu().stream) == cudaErrorNotReady) {
-            meter.sample(watch.seconds());
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        }
-        gpu_synchronize();
-        pass_ = {watch.us() / case_.count, meter.sm_mhz(), meter.watts()};
-        return pass_.launch_us;
-    }
-    Sustained sustain() override { return pass_; }
-
-  private:
-    Sustained pass_;
+    Sustained pass_; // of a long row
 };
 
 // ---- inverses --------------------------------------------------------------------------------
@@ -408,8 +404,6 @@ Row matmul_row(const MatmulCase &c) {
     row.sustained = is_long;
     row.missing = [=] { return too_little_memory(c.layout().memory_needed() + c.matrix_bytes()); };
     row.make = makes<MatmulWork>(c);
-    if (is_long)
-        row.make = makes<LongMatmul>(c);
     if (c.kind == MatmulCase::Invert)
         row.make = makes<InvertWork>(c);
     row.finish = [=](Result *r) { add_rates(c, r); };

@@ -94,13 +94,10 @@ bool is_contest(ProductCase c) {
     return own_us > 0 && us.size() > 1 && std::max(own_us, us[1]) <= kNear * us[0];
 }
 
-struct ProductCall : CallWork {
-    ProductCall(const Library &library, const ProductCase &c, uint64_t seed)
-        : work_(library, c, seed) {}
-    gfk_status start() override { return work_.start(); }
-    void call() override { work_.launch(0, gpu().stream); }
-    ProductWork work_;
-};
+std::unique_ptr<Work> make_call(const Library &library, const ProductCase &c, uint64_t seed) {
+    const auto work = std::make_shared<ProductWork>(library, c, seed);
+    return std::make_unique<CallWork>(work->start(), [work] { work->launch(0, gpu().stream); });
+}
 
 void add_call_rows(const Options &options, Rows *rows) {
     for (unsigned w : {8u, 16u, 32u})
@@ -110,7 +107,64 @@ void add_call_rows(const Options &options, Rows *rows) {
                     shape_facts("call", "product", "gpu", engine, c.shape));
             row.facts.add(engine_facts(engine));
             row.passes = CallWork::kPasses;
-            row.make = makes<ProductCall>(c, options.seed);
+            row.make = made_by(make_call, c, options.seed);
+            rows->push_back(row);
+        }
+}
+
+// ---- what stands before the first byte of a product: creating it and its first run ---------------
+constexpr size_t kCreateRegion = kMiB, kCreateStride = kCreateRegion + 8192;
+const std::vector<Shape> kCreateShapes = {{8, 4, 2},     {8, 10, 4},  {8, 30, 3},
+                                          {8, 128, 128}, {16, 10, 4}, {32, 10, 4}};
+
+// A create and a run, until the outputs are there, each time with another matrix. The engine's own code
+// is loaded by the pass that does not count.
+struct CreateWork : Work {
+    CreateWork(const Library &library, const std::string &engine, const Shape &shape, uint64_t seed)
+        : library_(library), engine_(engine), shape_(shape), seed_(seed) {}
+    gfk_status start() override {
+        gpu_slot(Slot::Inputs, kCreateStride * shape_.k);
+        gpu_slot(Slot::Outputs, kCreateStride * shape_.m);
+        return GFK_STATUS_SUCCESS;
+    }
+    void warm_up() override {
+        pass(-1);
+        creates_.clear();
+    }
+    double pass(long number) override {
+        const auto matrix = matrix_of(shape_, false, seed_ + 1 + (uint64_t)number);
+        const gfk_regions in = {nullptr, gpu_slot(Slot::Inputs, 0), kCreateStride};
+        const gfk_regions out = {nullptr, gpu_slot(Slot::Outputs, 0), kCreateStride};
+        const Stopwatch watch;
+        const auto product = product_of(library_, engine_, shape_, matrix);
+        creates_.push_back(product.create_us);
+        gfk_check(
+            library_.gfk_product_run(product, &in, &out, kCreateRegion, GFK_SET, gpu().stream),
+            engine_.c_str());
+        gpu_synchronize();
+        return watch.us();
+    }
+    void describe() override { facts.add("setup_us", times_of(creates_).median); }
+
+  private:
+    const Library &library_;
+    std::string engine_;
+    Shape shape_;
+    uint64_t seed_;
+    std::vector<double> creates_;
+};
+
+void add_create_rows(const Options &options, Rows *rows) {
+    for (const Shape &shape : kCreateShapes)
+        for (const std::string &engine : contenders(shape)) {
+            Row row("first_call/" + engine + "/" + shape_text(shape),
+                    shape_facts("create", "first_call", "gpu", engine, shape));
+            row.facts.set("matrix", "random");
+            row.facts.add(engine_facts(engine));
+            row.data_bytes = (double)(kCreateRegion * shape.k);
+            row.moved = product_moved(shape, GFK_SET);
+            row.passes = 5;
+            row.make = makes<CreateWork>(engine, shape, options.seed);
             rows->push_back(row);
         }
 }
@@ -148,7 +202,7 @@ double product_rate(const Shape &shape) {
 void add_product_rows(const Options &options, Rows *rows) {
     const std::vector<ProductCase> cases = product_cases(options);
     if (options.is("product:small"))
-        add_product_create_rows(options, rows); // first: no code has been loaded yet
+        add_create_rows(options, rows); // first: no code has been loaded yet
     product_rows(cases, options, rows);
     if (options.is("product:small"))
         add_call_rows(options, rows);

@@ -159,44 +159,24 @@ void finish_giant(Result *result) {
 constexpr size_t kCallBytes = 4096;
 
 // Rows with a workspace launch two kernels in one call; the prepared call launches one.
-struct RegionCall : CallWork {
-    RegionCall(const Library &library, const gfk_kernel_info *kernel, uint64_t seed)
-        : library_(library), kernel_(kernel), m_(multiplier_of(library, kernel)),
-          c_(random_constants(kernel->w, 1, seed)[0]) {
-        const Layout layout = {1, 1, kCallBytes, false, false};
-        layout.allocate();
-        in_ = layout.in(0);
-        out_ = layout.out(0);
-    }
-    gfk_status start() override {
-        workspace_ = gpu_workspace(library_, m_.workspace_bytes);
-        return m_.status;
-    }
-    void describe() override {
-        CallWork::describe();
-        const double us = times_of(prepared_).median;
-        facts.add("prepared_us", us, "prepared_above_bare_us", us - bare_us());
-    }
-    void call() override { multiply(library_.gfk_region_multiply); }
-    void after_pass() override {
-        prepared_.push_back(batch_us([this] { multiply(library_.gfk_region_multiply_prepared); }));
-    }
-
-  private:
-    template <class F>
-    void multiply(F function) {
-        gfk_check(function(m_.handle, c_, in_, out_, kCallBytes, GFK_SET, workspace_,
-                           m_.workspace_bytes, gpu().stream),
-                  kernel_->id);
-    }
-    const Library &library_;
-    const gfk_kernel_info *kernel_;
-    const Multiplier &m_;
-    uint32_t c_;
-    char *in_, *out_;
-    void *workspace_ = nullptr;
-    std::vector<double> prepared_;
-};
+std::unique_ptr<Work> make_call(const Library &library, const gfk_kernel_info *kernel,
+                                uint64_t seed) {
+    const Multiplier &m = multiplier_of(library, kernel);
+    const uint32_t c = random_constants(kernel->w, 1, seed)[0];
+    const Layout layout = {1, 1, kCallBytes, false, false};
+    layout.allocate();
+    char *const in = layout.in(0), *const out = layout.out(0);
+    void *const workspace = gpu_workspace(library, m.workspace_bytes);
+    const auto call_of = [=, &m](auto function) {
+        return [=, &m] {
+            gfk_check(function(m.handle, c, in, out, kCallBytes, GFK_SET, workspace,
+                               m.workspace_bytes, gpu().stream),
+                      kernel->id);
+        };
+    };
+    return std::make_unique<CallWork>(m.status, call_of(library.gfk_region_multiply),
+                                      call_of(library.gfk_region_multiply_prepared));
+}
 
 } // namespace
 
@@ -268,7 +248,7 @@ void add_region_call_rows(const Options &options, Rows *rows) {
         Row row(std::string("host_time/") + k->id, kernel_facts(k));
         row.facts.set("kind", "call");
         row.passes = CallWork::kPasses;
-        row.make = makes<RegionCall>(k, options.seed);
+        row.make = made_by(make_call, k, options.seed);
         rows->push_back(row);
     }
 }

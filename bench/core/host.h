@@ -23,21 +23,6 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Where the seconds of a run go. While a Spell lives, time counts for its phase, and not for the one
-// around it; but all that ceilings take is theirs.
-enum class Phase { Other, Ceiling, Start, Check, WarmUp, Pass, Pause, Sustained };
-class Spell {
-  public:
-    explicit Spell(Phase phase);
-    ~Spell();
-    Spell(const Spell &) = delete;
-    Spell &operator=(const Spell &) = delete;
-
-  private:
-    Phase before_;
-};
-std::string seconds_by_phase(); // of the run so far, in words
-
 // The cores that CPU rows use: affinity, and the quota of the control group.
 unsigned cpu_cores();
 // Lets this process run on n of its cores only. Before threads are started. False: there are fewer.

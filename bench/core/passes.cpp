@@ -41,7 +41,6 @@ double time_replay(cudaGraphExec_t exec, double *mhz) {
 }
 
 void pause_us(double us) {
-    const Spell spell(Phase::Pause);
     std::this_thread::sleep_for(std::chrono::microseconds((long)us));
 }
 

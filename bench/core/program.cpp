@@ -7,7 +7,6 @@
 #include <cstring>
 #include <ctime>
 #include <map>
-#include <regex>
 
 #include "build_info.h"
 #include "cases/cases.h"
@@ -42,18 +41,6 @@ std::string now_utc() {
     const std::time_t now = std::time(nullptr);
     std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", std::gmtime(&now));
     return text;
-}
-
-// A name of the record as people write it.
-std::string title_of(std::string name) {
-    for (const auto &[key, title] :
-         {std::pair("gf_complete", "GF-Complete"), std::pair("isa_l", "ISA-L"),
-          std::pair("jerasure", "Jerasure")})
-        if (name.rfind(key, 0) == 0)
-            name.replace(0, std::strlen(key), title);
-    name = std::regex_replace(name, std::regex("_simd"), " SIMD");
-    std::replace(name.begin(), name.end(), '_', ' ');
-    return name;
 }
 
 Fields describe(const Options &options) {
@@ -150,12 +137,11 @@ int run_program(const Program &program, int argc, char **argv) {
         context.set("void", given(void_reason(program.has_products(options))));
 #endif
     for (const auto &[name, value] : context.all())
-        std::printf("%-26s %s\n", title_of(name).c_str(), context.text(name).c_str());
+        std::printf("%-26s %s\n", name.c_str(), context.text(name).c_str());
     loud("THIS RUN IS VOID", context.text("void"));
     run_rows(options, context, rows_of(program, options));
     const bool none = results().empty();
     print_ratios();
-    std::printf("\n%s\n", seconds_by_phase().c_str());
     if (!options.out.empty() && !none)
         std::printf("wrote %s\n", options.out.c_str());
     if (options.preset == "card" && !none)

@@ -36,7 +36,6 @@ void add_sustained(const Sustained &s, const Row &row, const Ceiling *ceiling, F
 void measure_sustained(Ceiling *ceiling) {
     if (ceiling->sustained.launch_us != 0 || !ceiling->measure_sustained)
         return;
-    const Spell spell(Phase::Sustained);
     ceiling->sustained = ceiling->measure_sustained();
     ceiling->sustained_gbps = ceiling->gbps * ceiling->times.median / ceiling->sustained.launch_us;
 }
@@ -73,7 +72,6 @@ void report_ceiling(const Row &row, Result *result) {
 using Works = std::vector<std::unique_ptr<Work>>;
 
 std::string check(const Works &works, bool after) {
-    const Spell spell(Phase::Check);
     static const char *const whose[] = {"", " (the other library)"};
     for (size_t i = 0; i < works.size(); i++) {
         const std::string wrong = works[i]->check(after);
@@ -86,13 +84,10 @@ std::string check(const Works &works, bool after) {
 // The work of the linked library, or in turns that and the work of the other one.
 void measure_works(const Row &row, Ceiling *ceiling, bool sustained, Result *result) {
     Works works;
-    for (const Library *library : {&linked_library(), other_library()}) {
-        const Spell spell(Phase::Start);
+    for (const Library *library : {&linked_library(), other_library()})
         if (library != nullptr)
             works.push_back(row.make(*library));
-    }
     for (const auto &work : works) {
-        const Spell spell(Phase::Start);
         const gfk_status status = work->start();
         const bool mine = work == works[0];
         const bool skipped = !mine || status == GFK_STATUS_OUT_OF_MEMORY ||
@@ -106,7 +101,6 @@ void measure_works(const Row &row, Ceiling *ceiling, bool sustained, Result *res
     if (!wrong.empty())
         return end(result, "failed", wrong);
     for (const auto &work : works) {
-        const Spell spell(Phase::WarmUp);
         if (work != works[0])
             work->follow(*works[0]);
         work->warm_up();
@@ -116,7 +110,6 @@ void measure_works(const Row &row, Ceiling *ceiling, bool sustained, Result *res
     const size_t passes = (size_t)row.passes, n = works.size();
     for (size_t number = 0;
          passes ? number < passes : number == 0 || watch.seconds() < kLeastSeconds; number++) {
-        const Spell spell(Phase::Pass);
         for (size_t i = 0; i < n; i++) { // the first of a turn is the second of the next
             const size_t which = (i + number) % n;
             us[which].push_back(works[which]->pass((long)number));
@@ -134,7 +127,6 @@ void measure_works(const Row &row, Ceiling *ceiling, bool sustained, Result *res
     works[0]->describe();
     f.add(works[0]->facts);
     if (sustained) {
-        const Spell spell(Phase::Sustained);
         add_sustained(works[0]->sustain(), row, ceiling, &f);
     }
     if (row.finish)
