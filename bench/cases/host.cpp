@@ -73,7 +73,8 @@ struct HostWork : Work {
             ends_.compute(case_.shape, matrix, mix_.in);
         }
         const coder *isal = coder_of("isa-l");
-        if (isal != nullptr && w == 8 && case_.operation != HostCase::Matmul)
+        if (isal != nullptr && w == 8 && case_.path == GFK_PATH_CPU &&
+            case_.operation != HostCase::Matmul)
             isal_ = std::make_unique<CoderTeam>(isal, case_.shape, matrix, cpu_cores());
         poison();
         return call(); // buffers, products, pages

@@ -57,28 +57,15 @@ struct MatmulCase {
     }
 };
 
-// Rows of elements one behind the other, and regions: out = coefficients * in.
-struct Part {
-    char *at;
-    size_t stride, bytes; // from one to the next; of each
-};
-void combine(unsigned w, const char *coefficients, size_t k, size_t m, const Part &in,
-             const Part &out) {
-    combine_by_shifts({coefficients, k * w / 8, in.at, in.stride, out.at, out.stride, out.bytes,
-                       (unsigned)k, (unsigned)m, w,
-                       (uint32_t)(field_of(w).polynomial ^ UINT64_C(1) << w)},
-                      gpu().stream);
-}
-
 // Whether (R A) B = R C for 32 / w random rows R, over all bytes: a wrong byte shows but for one
 // case in 2^32. A is m x k. C null: the unit matrix.
-void check_product(unsigned w, size_t k, size_t m, char *a, const Part &b, const Part *c, long j,
-                   Checker *checker) {
+void check_product(unsigned w, size_t k, size_t m, char *a, const Strided &b, const Strided *c,
+                   long j, Checker *checker) {
     const size_t rows = 32 / w, row_bytes = k * w / 8;
-    const Part ra = {(char *)gpu_slot(Slot::Sums, rows * (2 * b.bytes + row_bytes) + 4 * m),
-                     row_bytes, row_bytes};
-    const Part rab = {ra.at + rows * row_bytes, b.bytes, b.bytes};
-    const Part rc = {rab.at + rows * b.bytes, b.bytes, b.bytes};
+    const Strided ra = {(char *)gpu_slot(Slot::Sums, rows * (2 * b.bytes + row_bytes) + 4 * m),
+                        row_bytes, row_bytes};
+    const Strided rab = {ra.at + rows * row_bytes, b.bytes, b.bytes};
+    const Strided rc = {rab.at + rows * b.bytes, b.bytes, b.bytes};
     char *r = rc.at + rows * b.bytes;
     fill_random(r, 4 * m, kRowSeed, 0, gpu().stream);
     combine(w, r, m, rows, {a, row_bytes, row_bytes}, ra);
@@ -188,13 +175,14 @@ struct MatmulWork : MatrixWork {
                                       workspace_bytes_, stream),
                   "gfk_matmul");
     }
-    Part part(char *at) const { return {at, layout_.stride(), case_.region}; }
+    Strided part(char *at) const { return {at, layout_.stride(), case_.region}; }
     // All bytes by sums; and three rows of C.
     void check_some(long j, Checker *checker) const {
         const auto [w, k, m] = case_.shape;
-        const Part in = part(layout_.in(j)), out = part(layout_.out(j));
+        const Strided in = part(layout_.in(j)), out = part(layout_.out(j));
         check_product(w, k, m, elements_, in, &out, j, checker);
-        const Part row = {(char *)gpu_slot(Slot::Sums, case_.region), case_.region, case_.region};
+        const Strided row = {(char *)gpu_slot(Slot::Sums, case_.region), case_.region,
+                             case_.region};
         for (size_t i : {size_t{0}, m / 2 + 1, m - 1}) {
             combine(w, elements_ + i * case_.row_bytes(), k, 1, in, row);
             checker->check(row.at, layout_.out(j, i), case_.region, j);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products on the device.
 #include <algorithm>
-#include <cstdio>
 
 #include "call.h"
 #include "cases.h"
@@ -209,12 +208,6 @@ void add_product_rows(const Options &options, Rows *rows) {
 }
 
 void product_rows(const std::vector<ProductCase> &cases, const Options &options, Rows *rows) {
-    for (size_t i = 0; i < gfk_engine_count() && !cases.empty(); i++) {
-        const char *reason = nullptr;
-        if (gfk_engine_available(gfk_engine_at(i), GFK_CURRENT_DEVICE, &reason) !=
-            GFK_STATUS_SUCCESS)
-            std::fprintf(stderr, "gfk_bench: %s is absent: %s\n", gfk_engine_at(i)->id, reason);
-    }
     for (ProductCase c : cases) {
         const bool card = options.is("card");
         while (card && c.data > kLeastLong &&

@@ -41,15 +41,6 @@ class RlncRegions {
     long sets_;
 };
 
-// `count` sums of `n` regions; sums and regions are as long, a multiple of 16 bytes.
-void combine(const RlncCase &c, const char *rows, size_t count, const char *in, size_t in_stride,
-             char *out, size_t out_stride, size_t bytes) {
-    combine_by_shifts({rows, c.row_bytes(), in, in_stride, out, out_stride, bytes, (unsigned)c.n,
-                       (unsigned)count, c.w,
-                       (uint32_t)(field_of(c.w).polynomial ^ UINT64_C(1) << c.w)},
-                      gpu().stream);
-}
-
 // Vectors, encoders, recoders, and the product that encoders stand beside.
 struct RlncWork : DeviceWork {
     RlncWork(const Library &library, const RlncCase &c)
@@ -155,15 +146,16 @@ struct RlncWork : DeviceWork {
             char *const sums = (char *)gpu_slot(Slot::Sums, made);
             const size_t row = case_.row_bytes();
             for (size_t g = 0; g < case_.generations; g++)
-                combine(case_, rows_ + g * case_.packets * row, case_.packets,
-                        read_ + g * case_.n * row, row, sums + g * case_.packets * row, row, row);
+                combine(case_.w, rows_ + g * case_.packets * row, case_.n, case_.packets,
+                        {read_ + g * case_.n * row, row, row},
+                        {sums + g * case_.packets * row, row, row});
             checker.check(sums, made_, made, 0);
         }
         for (long j = 0; j < sets() && case_.bytes != 0; j++) {
             for (size_t g = 0; g < case_.generations; g++)
-                combine(case_, rows_ + g * case_.packets * case_.row_bytes(), case_.packets,
-                        regions_.in(j) + g * case_.n * stride, stride,
-                        expected + g * case_.packets * stride, stride, bytes);
+                combine(case_.w, rows_ + g * case_.packets * case_.row_bytes(), case_.n,
+                        case_.packets, {regions_.in(j) + g * case_.n * stride, stride, bytes},
+                        {expected + g * case_.packets * stride, stride, bytes});
             copy_gaps(regions_.out(j), expected, case_.outputs());
             checker.check(expected, regions_.out(j), case_.outputs() * stride, j);
         }

@@ -69,6 +69,19 @@ struct Layout {
     void make_cold() const; // before a replay: what rotation alone does not evict
 };
 
+// out = coefficients * in by shifts, for k inputs and m outputs of `bytes` bytes, each side `stride` apart;
+// the coefficients are in device memory, rows one behind the other.
+struct Strided {
+    char *at;
+    size_t stride, bytes;
+};
+Combination combination(unsigned w, const char *coefficients, size_t k, size_t m, const Strided &in,
+                        const Strided &out);
+inline void combine(unsigned w, const char *coefficients, size_t k, size_t m, const Strided &in,
+                    const Strided &out) {
+    combine_by_shifts(combination(w, coefficients, k, m, in, out), gpu().stream);
+}
+
 // Collects differences: expected against actual, on the device.
 class Checker {
   public:

@@ -60,17 +60,23 @@ Fields describe(const Options &options) {
     return context;
 }
 
-// Rows of the list that cannot run here, by reason.
+// Kernels that cannot run on the device, by reason, and engines.
 void print_absent(const Program &program) {
     std::map<std::string, int> reasons;
-    for (size_t i = 0; i < gfk_kernel_count(); i++) {
-        const char *reason = nullptr;
+    const char *reason = nullptr;
+    for (size_t i = 0; i < gfk_kernel_count(); i++, reason = nullptr)
         if (gfk_kernel_available(gfk_kernel_at(i), GFK_CURRENT_DEVICE, &reason) !=
             GFK_STATUS_SUCCESS)
             reasons[reason ? reason : "unknown"]++;
+    for (const auto &[why, count] : reasons)
+        std::fprintf(stderr, "%s: %d rows are absent: %s\n", program.name, count, why.c_str());
+    for (size_t i = 0; i < gfk_engine_count(); i++, reason = nullptr) {
+        const gfk_engine_info *engine = gfk_engine_at(i);
+        if (!gfk_engine_family_on_cpu(engine->family) &&
+            gfk_engine_available(engine, GFK_CURRENT_DEVICE, &reason) != GFK_STATUS_SUCCESS)
+            std::fprintf(stderr, "%s: %s is absent: %s\n", program.name, engine->id,
+                         reason ? reason : "unknown");
     }
-    for (const auto &[reason, count] : reasons)
-        std::fprintf(stderr, "%s: %d rows are absent: %s\n", program.name, count, reason.c_str());
 }
 
 void loud(const std::string &what, const std::string &why) {
