@@ -95,8 +95,7 @@ struct ProductCase {
 };
 std::vector<ProductCase> product_cases(const Options &options); // on a device
 void product_rows(const std::vector<ProductCase> &cases, const Options &options, Rows *rows);
-Row product_row(const ProductCase &c, uint64_t seed); // without its ceiling
-const std::vector<Shape> &few_shapes();               // of quick, of small regions, and of the CPU
+const std::vector<Shape> &few_shapes(); // of quick, of small regions, and of the CPU
 
 // rows x cols elements, row by row. The random ones are neither 0 nor 1 and the same in every run
 // with this seed.

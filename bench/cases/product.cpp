@@ -168,8 +168,6 @@ void add_create_rows(const Options &options, Rows *rows) {
         }
 }
 
-} // namespace
-
 Row product_row(const ProductCase &c, uint64_t seed) {
     static const std::string ways[] = {"engine", "auto", "plain"};
     Row row(c.name(), shape_facts("product", "product", "gpu", c.id(), c.shape));
@@ -190,6 +188,8 @@ Row product_row(const ProductCase &c, uint64_t seed) {
     row.make = makes<ProductWork>(c, seed);
     return row;
 }
+
+} // namespace
 
 double product_rate(const Shape &shape) {
     const ProductCase c = {shape, kGiB, Way::Auto};

@@ -105,8 +105,7 @@ class Results:
         files = [self.placed(data, files) for data in files]
         files.sort(key=lambda data: ("void" not in data["context"], data["context"].get("date_utc", "")))
         self.contexts = [data["context"] for data in files]
-        self.choose(typed([row for data in files for row in data["benchmarks"]
-                           if row.get("run_type", "iteration") == "iteration" and is_of_today(row)]))
+        self.choose(typed([row for data in files for row in data["benchmarks"] if is_of_today(row)]))
 
     def choose(self, plain):
         """plain: the rows of all files, without the columns for texts."""
