@@ -215,8 +215,10 @@ bench)
     mkdir -p "$build/results"
     [ ${#arguments[@]} -gt 0 ] || arguments=(--preset quick)
     "$build/bench/gfk_bench" --out "$build/results/bench.json" "${arguments[@]}"
-    install_pandas
-    python3 bench/report.py --tables "$build/results/bench.json" || true # says what is missing
+    if [ "$build/results/bench.json" -nt "$build/build.log" ]; then # not with --list or --help
+        install_pandas
+        python3 bench/report.py --tables "$build/results/bench.json" || true # says what is missing
+    fi
     echo "pages and plots of these results: scripts/quickstart.sh report"
     ;;
 test) # slow, huge and giant take minutes or a large GPU: scripts/gpu.sh runs them.
