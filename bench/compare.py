@@ -9,12 +9,10 @@ files cannot be compared.
 
 import argparse
 import json
-import re
 import statistics
 import sys
 
 SAME_RIG = ("gpu", "gpu_driver", "cuda_compiler", "cpu", "compiler", "compiler_flags", "build_type")
-SUFFIX = re.compile(r"/(?:iterations|min_time|real_time|manual_time)\b.*")  # Google Benchmark's
 
 
 def fail(message):
@@ -31,7 +29,7 @@ def load(path):
             fail(f"{path} is no complete JSON of gfk_bench")
     for word in {"void", "unfit"} & set(data["context"]):
         fail(f"{path} is {word}: {data['context'][word]}")
-    return data["context"], {SUFFIX.sub("", row["name"]): row for row in data["benchmarks"]}
+    return data["context"], {row["row"]: row for row in data["benchmarks"]}
 
 
 def times(row):
@@ -75,7 +73,7 @@ def main():
         if change:
             print(line(name, change, old[name], new[name]))
     for name in broken:
-        print(f"broken  {name}: {new[name].get('error_message', '')}")
+        print(f"broken  {name}: {new[name].get('reason', '')}")
     if changes:
         ratios = [times(old[name])[0] / times(new[name])[0] for name in changes]
         print(f"rates, new / old: median {statistics.median(ratios):.3f}, lowest {min(ratios):.3f}")

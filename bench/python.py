@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a call of the package costs, and its rates beside other packages.
+"""What a call of the package costs.
 
-  bench/python.py [--out FILE.json]     measures what this machine has: numpy and jax on the CPU, torch on
-                                        both, cupy on a GPU; galois, zfec and PyECLib where they are installed
+  bench/python.py [--out FILE.json]     measures what this machine has: numpy on the CPU, torch on both, cupy on a GPU
 
 Every row is an object {what, call, framework, place, ...}. Rates are of data: k regions, per second.
 """
@@ -45,7 +44,7 @@ class Place:
 
     def __init__(self, framework, place):
         self.framework, self.place = framework, place
-        self.module = importlib.import_module({"jax": "jax.numpy"}.get(framework, framework))
+        self.module = importlib.import_module(framework)
 
     def random(self, shape):
         host = numpy.random.default_rng(1).integers(0, 256, shape, dtype=numpy.uint8)
@@ -129,30 +128,6 @@ def rate(place, region_bytes):
            "gb_s": calls * K * region_bytes / seconds_of(python) / 1e9}
 
 
-def peers(region_bytes):
-    """The same (10,4) encode by other packages, on the same bytes."""
-    data = numpy.random.default_rng(1).integers(0, 256, (K, region_bytes), dtype=numpy.uint8)
-    shards = [row.tobytes() for row in data]
-    found = {}
-    if installed("zfec"):
-        import zfec
-        encoder = zfec.Encoder(K, K + M)
-        found["zfec"] = lambda: encoder.encode(shards, list(range(K, K + M)))
-    if installed("pyeclib"):
-        from pyeclib.ec_iface import ECDriver
-        driver = ECDriver(k=K, m=M, ec_type="isa_l_rs_cauchy")
-        joined = data.tobytes()
-        found["PyECLib, isa_l_rs_cauchy"] = lambda: driver.encode(joined)
-    if installed("galois") and region_bytes <= 1 << 20:
-        import galois
-        field = galois.GF(2**8, repr="int")
-        matrix, symbols = field(gfk.RS(K, M).matrix.astype(numpy.uint8)), data.view(field)
-        found["galois"] = lambda: matrix @ symbols
-    for name, function in found.items():
-        yield {"what": "rate", "call": name, "framework": "numpy", "place": "cpu", "region_bytes": region_bytes,
-               "gb_s": K * region_bytes / seconds_of(function, repeats=3) / 1e9}
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", help="a JSON file")
@@ -170,8 +145,7 @@ def main():
         add(overheads(place), place)
         for size in [1 << 20, 16 << 20] + ([(3 << 30) // K // 4096 * 4096] if place.place == "cuda" else []):
             add(rate(place, size), place)
-    add(peers(1 << 20))
-    packages = ("gfk", "numpy", "torch", "cupy", "jax", "galois", "zfec", "pyeclib")
+    packages = ("gfk", "numpy", "torch", "cupy")
     versions = {name: str(getattr(sys.modules[name], "__version__", "")) for name in packages if name in sys.modules}
     if options.out:
         with open(options.out, "w", encoding="utf-8") as file:

@@ -5,6 +5,8 @@
   report.py results/h200/*.json               pages and plots beside the files
   report.py --readme README.md ...            also the tables between its two markers
   report.py --check file.json                 only reads and renders; writes nothing
+  report.py --tables file.json                prints the front page's tables
+  report.py --csv rows.csv file.json          a line for each measured row, a column for each field
 
 Needs pandas, and matplotlib for the plots: `scripts/quickstart.sh report` installs both."""
 
@@ -36,6 +38,8 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", help="JSON files of one machine, in one folder")
     parser.add_argument("--check", action="store_true", help="write nothing")
+    parser.add_argument("--tables", action="store_true", help="print the front page's tables and write nothing")
+    parser.add_argument("--csv", metavar="FILE", help="write the rows to FILE, and nothing else")
     parser.add_argument("--no-plots", action="store_true", help="do without matplotlib")
     parser.add_argument("--readme", metavar="FILE", type=pathlib.Path,
                         help="replace the tables between the markers in FILE")
@@ -52,7 +56,7 @@ def main():
         print(f"no pages: {missing.name} {INSTALLS}", file=sys.stderr)
         return 3
     plots = None
-    if not arguments.check and not arguments.no_plots:
+    if not (arguments.check or arguments.tables or arguments.csv or arguments.no_plots):
         try:
             from report import plots
         except ModuleNotFoundError as missing:
@@ -67,7 +71,13 @@ def main():
         print(f"python.md: {len(text)} characters") if arguments.check else write(folder / "python.md", text)
     if not files:
         return 0
+    if arguments.csv:
+        frame.fields(files).to_csv(arguments.csv, index=False)
+        return 0
     results = frame.Results(files)
+    if arguments.tables:
+        print(front.readme_block(results))
+        return 0
     machines = results.machines()
     if len(machines) != 1:
         parser.error(f"the files are of several machines: {', '.join(sorted(machines))}")

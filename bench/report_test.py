@@ -29,7 +29,7 @@ BOTH = "| encode (10, 4), 8 GiB | BOTH | BOTH | 1 | pinned | 132 | GPU and CPU a
 def row(name, rate=100.0, spread=0.01, **fields):
     """A kernel's row at 1 GiB."""
     us = (1 << 30) / rate / 1e3
-    return {"name": name + "/iterations:9/manual_time", "row": name, "kind": "region", "state": "measured",
+    return {"row": name, "kind": "region", "state": "measured",
             "where": "gpu", "id": name.split("/")[0], "w": 8, "method": "SPLIT", "implementation": "opt",
             "mode": "set", "cold": True, "constants": "rotating", "nominal_bytes": 1 << 30, "data_GBps": rate,
             "time_us_median": us, "time_us_min": us * (1 - spread / 2), "time_us_max": us * (1 + spread / 2),
@@ -261,6 +261,26 @@ class ReportTest(Case):
             self.assertIn(line, page)
         self.assertIn("(python.md)", (self.folder / "README.md").read_text(encoding="utf-8"))
 
+    def test_other_outputs(self):
+        """The fields of all files as CSV, also those that no table shows; the front page's tables."""
+        files = self.write("a.json", [row("a,b", shared_bytes=5, variants={"b4": 1})]), self.write("b.json", [row("c")])
+        done = self.run_tool("report.py", "--csv", self.folder / "rows.csv", *files)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = frame.pd.read_csv(self.folder / "rows.csv")
+        self.assertEqual((list(found.row), found.shared_bytes[0], "variants" in found), (["a,b", "c"], 5, False))
+        done = self.run_tool("report.py", "--tables", *files)
+        self.assertIn("| SPLIT |", done.stdout)
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"a.json", "b.json", "rows.csv"})
+
+    def test_packages_beside_this_library(self):
+        """A package's encode is in the table of CPU libraries, and not this library's figure on the front page."""
+        ours = row("host_w8/10+4/1GiB", 3, kind="product", where="cpu", family="host", k=10, m=4, threads=2, method="")
+        other = {**ours, "row": "zfec/10+4/10MiB", "kind": "baseline", "operation": "encode", "id": "zfec",
+                 "implementation": "zfec", "family": "", "data_GBps": 7.0}
+        found = self.pages([other, {**ours, "operation": "product", "implementation": ""}])
+        self.assertIn("| (k, m) | zfec, 2 threads | engine host, 2 threads |\n| --- | ---: | ---: |\n| (10, 4) | 7.00 | 3.00 |", found["products.md"])
+        self.assertIn("| encode (10, 4) | 3.00 |", found["README.md"])
+
     def test_command(self):
         readme = self.folder.parent / "TOP.md"
         readme.write_text(f"a\n{front.BEGIN}\nold\n{front.END}\nb\n", encoding="utf-8")
@@ -304,7 +324,7 @@ class CompareTest(Case):
     def test_what_moved(self):
         old = [row("same"), row("noisy", spread=0.2), row("slow"), row("fast"), row("gone"), row("broken")]
         new = [row("same", 101), row("noisy", 90, 0.2), row("slow", 90, engine="bmma_w8"), row("fast", 120),
-               {"name": "broken", "error_message": "wrong"}]
+               {"row": "broken", "reason": "wrong"}]
         done = self.compare(old, new)
         self.assertEqual(done.returncode, 1, done.stderr)
         for line in (r"slower +-10.0 %  slow: .* -> .*, None -> bmma_w8", r"faster +\+20.0 %  fast",

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds, tests, checks and measures on a machine with GPUs, and writes the record of it.
 #
-#   scripts/gpu.sh STAGE...   build, test, sanitize, giant, bench, limits, small, product, map, rs,
-#                             cpu, host, python, package; all is these
+#   scripts/gpu.sh STAGE...   build, test, sanitize, giant, region, product, rs, matmul, rlnc, cpu, host,
+#                             python, package; all is these
 #   scripts/gpu.sh quick      the tests of what changed since GFK_BASE (HEAD), or of the files GFK_CHANGED
 #   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt, and
 #                             build/prebuilt-papers for scripts/papers.sh
 #
 # Each stage takes less than 8 minutes on one GPU and 16 cores, the build included, and replaces its
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests and
-# sanitizers are shared out to the GPUs, and so are the presets of all stages from bench to rs that stand
-# beside each other: each preset has a GPU and a fixed set of cores to itself. The stages cpu, host,
+# sanitizers are shared out to the GPUs, and so are the groups of all stages from region to rlnc that stand
+# beside each other: each group has a GPU and a fixed set of cores to itself. The stages cpu, host,
 # python and package run alone. The report comes once, behind all stages. Nothing is installed:
 # libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of them must be there.
 #
@@ -31,21 +31,21 @@ cd "$(dirname "$0")/.."
 . scripts/env.sh
 
 [[ ${1:---help} != --help ]] || { sed -n '3,27s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-all=(build test sanitize giant bench limits small product map rs cpu host python package)
-# The presets whose GPU rows the stages measure, [:FILE], the longest first.
-rows="map product-map
-rs rs-sweep
-bench default
-limits limits
-small small
-product product
-product energy
-product matmul
-rs rlnc
-product product-perop
-rs rs
-product product-small
-small offsets"
+all=(build test sanitize giant region product rs matmul rlnc cpu host python package)
+# The GPU rows that the stages measure, the longest first: a stage, which has the name of its preset, the file of
+# results, and a filter.
+rows="product product-map ^map:
+product product ^large:
+region region-limits ^limits:
+matmul matmul .
+region region ^sizes:
+region region-small ^small:
+rs rs-sweep ^sweep:
+rs rs ^codes:
+product product-small ^small:
+rlnc rlnc .
+product product-perop ^perop:
+region region-offsets ^offsets:"
 stages=("$@")
 [ "$*" != all ] || stages=("${all[@]}")
 for stage in "${stages[@]}"; do
@@ -225,7 +225,7 @@ stage_test() { run_ctest test -LE '^giant$' -E '^tool\.memory$'; }
 stage_giant() {
     local rc=0
     [ -n "${GFK_SECOND:-}" ] || GFK_TEST_GIANT=1 run_ctest giant -L '^giant$' || rc=1
-    share_out 1 measure <<<"giant giant --giant" || rc=1
+    share_out 1 measure <<<"region-giant --preset region --filter ^giant: --only gpu" || rc=1
     return "$rc"
 }
 
@@ -262,11 +262,8 @@ stage_sanitize() {
 }
 
 # The CPU's rows and the bus: one after the other, with nothing else on the machine.
-stage_cpu() {
-    alone "--only cpu" default:default-cpu product:product-cpu rs:rs-cpu rs-sweep:rs-sweep-cpu \
-        matmul:matmul-cpu rlnc:rlnc-cpu
-}
-stage_host() { alone "" host host-streams; }
+stage_cpu() { alone -cpu "--only cpu" region product rs matmul rlnc; }
+stage_host() { alone "" "" host; }
 
 # The Python package for the library of this build, once for all stages of a run. pip takes what it needs from
 # this machine.
@@ -300,11 +297,12 @@ stage_python() {
     return "$rc"
 }
 
-# What calls of the package cost, and its parity across ranks.
+# What calls of the package cost, rates of other packages, and parity across ranks.
 stage_package() {
     local rc=0
     install_package || return 1
     timeout "$(left)" python3 bench/python.py --out "$results/python.json" || rc=1
+    timeout "$(left)" python3 bench/peers.py "$results/peers.json" || rc=1
     rm -f "$results/ranks.json"
     [ "$gpus" -lt 2 ] ||
         ranks 2 -m 1 --backend nccl --store cuda --megabytes 2000 --piece 1048576 8388608 67108864 268435456 || rc=1
@@ -317,10 +315,10 @@ ranks() { # RANKS OPTION...
         --out "$results/ranks.json"
 }
 
-measure() { # PRESET FILE OPTION...
-    local file=$results/$2.json start=$SECONDS rc=0
-    timeout "$(left)" "$build/bench/gfk_bench" "${@:3}" --out "$file" >"$logs/bench-$2.log" 2>&1 || rc=$?
-    cat "$logs/bench-$2.log"
+measure() { # FILE OPTION...
+    local file=$results/$1.json start=$SECONDS rc=0
+    timeout "$(left)" "$build/bench/gfk_bench" "${@:2}" --out "$file" >"$logs/bench-$1.log" 2>&1 || rc=$?
+    cat "$logs/bench-$1.log"
     if [ "$rc" = 0 ]; then
         echo "$1: $file, $((SECONDS - start)) s, $(nproc) cores" >&3
     else
@@ -329,20 +327,19 @@ measure() { # PRESET FILE OPTION...
     return "$rc"
 }
 
-gpu_rows() { # STAGE PRESET[:FILE]
-    measure "${2%:*}" "${2#*:}" --preset "${2%:*}" --only gpu 3>>"$logs/$1.section"
+gpu_rows() { # STAGE FILE FILTER
+    measure "$2" --preset "$1" --filter "$3" --only gpu 3>>"$logs/$1.section"
     pack
 }
 
-alone() { # OPTIONS PRESET[:FILE]...
-    local item preset rc=0 cores
+alone() { # SUFFIX-OF-FILES OPTIONS PRESET...
+    local preset rc=0 cores
     cores=$(IFS=,; echo "${cpus[*]:0:GFK_CORES}")
-    for item in "${@:2}"; do
+    for preset in "${@:3}"; do
         (
             taskset -cp "$cores" "$BASHPID" >/dev/null || echo "cores: not fixed"
-            preset="--preset ${item%:*}"
             # shellcheck disable=SC2086 # options are words
-            measure "${item%:*}" "${item#*:}" $preset $1
+            measure "$preset$1" --preset "$preset" $2
         ) || rc=1
     done
     return "$rc"

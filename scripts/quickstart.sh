@@ -32,12 +32,11 @@ goal=${1:-} programs=""
 isal="libisal-dev,isa-l.h,isal" xxhash="libxxhash-dev,xxhash.h,xxhash"
 gtest="libgtest-dev,gtest/gtest.h,gtest"
 peers="libgf-complete-dev,gf_complete.h,gf_complete;libjerasure-dev,jerasure.h,Jerasure;$isal"
-benchmark="libbenchmark-dev,benchmark/benchmark.h,benchmark"
 case $goal in
 tool) items="$xxhash;$isal" ;;
-bench) items="$peers;$benchmark" ;;
+bench) items="$peers" ;;
 test | install)
-    items="$peers;$xxhash;$gtest;$benchmark"
+    items="$peers;$xxhash;$gtest"
     programs="mandoc,mandoc pkg-config,pkg-config zsh,zsh fish,fish"
     ;;
 python | ranks) items="$xxhash;$isal" ;;
@@ -213,10 +212,13 @@ tool)
     echo "built: $build/tools/gfk"
     ;;
 bench)
-    needs bench/gfk_bench "Google Benchmark"
     mkdir -p "$build/results"
     [ ${#arguments[@]} -gt 0 ] || arguments=(--preset quick)
     "$build/bench/gfk_bench" --out "$build/results/bench.json" "${arguments[@]}"
+    if [ "$build/results/bench.json" -nt "$build/build.log" ]; then # not with --list or --help
+        install_pandas
+        python3 bench/report.py --tables "$build/results/bench.json" || true # says what is missing
+    fi
     echo "pages and plots of these results: scripts/quickstart.sh report"
     ;;
 test) # slow, huge and giant take minutes or a large GPU: scripts/gpu.sh runs them.

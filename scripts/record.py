@@ -23,8 +23,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
-STAGES = ["build", "test", "sanitize", "giant", "bench", "limits", "small", "product", "map", "rs",
-          "cpu", "host", "python", "package"]
+STAGES = ["build", "test", "sanitize", "giant", "region", "product", "rs", "matmul", "rlnc", "cpu", "host",
+          "python", "package"]
 REQUIRED = ["test", "sanitize", "giant"]  # a record without one of these proves nothing
 # Without pages and tests/quick.txt, the list of which tests `gpu.sh quick` chooses: no program is made of them. Comments
 # do not count either.

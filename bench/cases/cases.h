@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rows a preset has, and what several kinds of rows share: region multiplies, products.
+// Which rows a part of a preset has, and what several kinds of rows share: region multiplies, products.
 #pragma once
 
 #include "core/output.h"
 #include "core/work.h"
 
-// Each appends the rows that it has for options.preset; those on a device exist only with CUDA.
+// Each appends the rows that it has for options.part; those on a device exist only with CUDA.
 void add_region_rows(const Options &options, Rows *rows);
 void add_giant_rows(const Options &options, Rows *rows);
 void add_region_call_rows(const Options &options, Rows *rows); // what a call costs its thread
@@ -19,7 +19,6 @@ void add_rlnc_cpu_rows(const Options &options, Rows *rows);
 void add_rs_rows(const Options &options, Rows *rows);
 void add_rs_create_rows(const Options &options, Rows *rows);
 void add_host_rows(const Options &options, Rows *rows);
-void add_energy_rows(const Options &options, Rows *rows);
 void add_rlnc_rows(const Options &options, Rows *rows);
 
 Fields baseline_facts(); // versions and instruction sets of the libraries that rows stand beside
@@ -88,9 +87,6 @@ struct ProductCase {
     bool few = false;     // the roofline is the best of two variants only
     bool seconds = false; // two seconds without a pause, too
     bool contest = false; // these in a row of its own, where another engine is near in bursts
-    // random; light: a matrix of zeros and ones, whose bits are an eighth of the ones that random
-    // elements have; zeros: the inputs.
-    std::string operands = "random";
 
     size_t region_bytes() const { return data / shape.k / 512 * 512; }
     std::string id() const;
@@ -99,8 +95,7 @@ struct ProductCase {
 };
 std::vector<ProductCase> product_cases(const Options &options); // on a device
 void product_rows(const std::vector<ProductCase> &cases, const Options &options, Rows *rows);
-Row product_row(const ProductCase &c, uint64_t seed); // without its ceiling
-const std::vector<Shape> &few_shapes();               // of quick, of small regions, and of the CPU
+const std::vector<Shape> &few_shapes(); // of quick, of small regions, and of the CPU
 
 // rows x cols elements, row by row. The random ones are neither 0 nor 1 and the same in every run
 // with this seed.
@@ -112,6 +107,9 @@ const char *named_matmul(unsigned w);
 Fields engine_facts(const std::string &id); // of an engine or a kernel: engine, family, method
 // What a product resolves to: engine, kernel, bytes of tables.
 Fields product_facts(const gfk_product_info &info);
+// The product of a matrix of shape.m rows by an engine; the program ends where there is none.
+Object<gfk_product_t> product_of(const Library &library, const std::string &engine,
+                                 const Shape &shape, const std::vector<uint32_t> &matrix);
 // Makes the product of a matrix of shape.m rows; adds its facts and what the create took.
 gfk_status make_product(const Library &library, const Shape &shape,
                         const std::vector<uint32_t> &matrix, const gfk_product_desc &desc,
@@ -123,5 +121,3 @@ std::vector<std::string> perop_engines(const Shape &shape);
 std::vector<Shape> rs_sweep_shapes(const Options &options);
 
 double product_rate(const Shape &shape); // bytes of data per second of AUTO's engine on the device
-// Adds the rows of set-up before the first byte: of preset product-small.
-void add_product_create_rows(const Options &options, Rows *rows);

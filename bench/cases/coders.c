@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Everything that touches the headers of ISA-L, Jerasure, GF-Complete and M4RIE. */
+/* Everything that touches the headers of ISA-L, Jerasure and GF-Complete. */
 #include "coders.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ static const char *isal_simd(void) {
 }
 
 static const coder_library isal = {"isa-l",     SHARED_OBJECT, isal_version, isal_simd,
-                                   isal_create, free,          isal_encode,  NULL};
+                                   isal_create, free,          isal_encode};
 #endif
 
 #ifdef HAVE_JERASURE
@@ -103,7 +103,7 @@ static const char *jerasure_simd(void) {
 
 /* The first call makes one field for the whole process: one thread. */
 static const coder_library jerasure = {"jerasure",      ONE_THREAD, jerasure_version, jerasure_simd,
-                                       jerasure_create, free,       jerasure_encode,  NULL};
+                                       jerasure_create, free,       jerasure_encode};
 #endif
 
 #ifdef HAVE_GF_COMPLETE
@@ -113,32 +113,47 @@ static const coder_library jerasure = {"jerasure",      ONE_THREAD, jerasure_ver
 extern int gf_cpu_supports_intel_pclmul, gf_cpu_supports_intel_sse4, gf_cpu_supports_intel_ssse3,
     gf_cpu_supports_intel_sse2, gf_cpu_supports_arm_neon;
 
-typedef struct multiplier {
+/* A product, by region multiplies. Those of a 1 x 1 matrix, by a method, take all bytes at once, the others
+ * blocks of the length that is fastest on two cores with 2 MiB of L2 together: docs/engines/gfcomplete.md. */
+enum { PRODUCT_BLOCK = 512 << 10 };
+
+typedef struct product {
     gf_t field;
-    uint32_t c;
-} multiplier;
+    int k, m;
+    size_t block;
+    uint32_t matrix[];
+} product;
 
 static void *gf_create(const coder *self, int k, int m, const uint32_t *matrix) {
     const int *a = self->arguments;
-    multiplier *p = k == 1 && m == 1 ? malloc(sizeof *p) : NULL;
-    if (p && !gf_init_hard(&p->field, (int)self->w, a[0], a[1], GF_DIVIDE_DEFAULT, 0, a[2], a[3],
-                           NULL, NULL)) {
+    const size_t bytes = (size_t)k * (size_t)m * sizeof *matrix;
+    product *p = malloc(sizeof *p + bytes);
+    if (p == NULL || !gf_init_hard(&p->field, (int)self->w, a[0], a[1], GF_DIVIDE_DEFAULT, 0, a[2],
+                                   a[3], NULL, NULL)) {
         free(p);
-        p = NULL;
+        return NULL;
     }
-    if (p)
-        p->c = matrix[0];
+    p->k = k;
+    p->m = m;
+    p->block = self->variant ? SIZE_MAX : PRODUCT_BLOCK;
+    memcpy(p->matrix, matrix, bytes);
     return p;
 }
 
 static void gf_destroy(void *object) {
-    gf_free(&((multiplier *)object)->field, 1);
+    gf_free(&((product *)object)->field, 1);
     free(object);
 }
 
 static void gf_encode(void *object, unsigned char **in, unsigned char **out, size_t bytes) {
-    multiplier *p = object;
-    p->field.multiply_region.w32(&p->field, in[0], out[0], p->c, (int)bytes, 0);
+    product *p = object;
+    for (size_t at = 0, length; at < bytes; at += length) {
+        length = bytes - at < p->block ? bytes - at : p->block;
+        for (int j = 0; j < p->m; j++)
+            for (int i = 0; i < p->k; i++)
+                p->field.multiply_region.w32(&p->field, in[i] + at, out[j] + at,
+                                             p->matrix[j * p->k + i], (int)length, i != 0);
+    }
 }
 
 static const char *gf_simd(void) {
@@ -154,51 +169,8 @@ static const char *gf_simd(void) {
     return text[0] ? text + 1 : "none";
 }
 
-/* A product, by region multiplies in blocks of the length that is fastest on two cores with 2 MiB of
- * L2 together: docs/engines/gfcomplete.md. */
-enum { PRODUCT_BLOCK = 512 << 10 };
-
-typedef struct product {
-    gf_t field;
-    int k, m;
-    uint32_t matrix[];
-} product;
-
-static void *gf_product_create(const coder *self, int k, int m, const uint32_t *matrix) {
-    const size_t bytes = (size_t)k * (size_t)m * sizeof *matrix;
-    product *p = malloc(sizeof *p + bytes);
-    if (p == NULL || !gf_init_easy(&p->field, (int)self->w)) {
-        free(p);
-        return NULL;
-    }
-    p->k = k;
-    p->m = m;
-    memcpy(p->matrix, matrix, bytes);
-    return p;
-}
-
-static void gf_product_destroy(void *object) {
-    gf_free(&((product *)object)->field, 1);
-    free(object);
-}
-
-static void gf_product_encode(void *object, unsigned char **in, unsigned char **out, size_t bytes) {
-    product *p = object;
-    for (size_t at = 0; at < bytes; at += PRODUCT_BLOCK) {
-        const int length = (int)(bytes - at < PRODUCT_BLOCK ? bytes - at : PRODUCT_BLOCK);
-        for (int j = 0; j < p->m; j++)
-            for (int i = 0; i < p->k; i++)
-                p->field.multiply_region.w32(&p->field, in[i] + at, out[j] + at,
-                                             p->matrix[j * p->k + i], length, i != 0);
-    }
-}
-
-static const coder_library gf_complete = {"gf-complete", OBJECT_PER_THREAD, NULL,      gf_simd,
-                                          gf_create,     gf_destroy,        gf_encode, NULL};
-
-static const coder_library gf_complete_product = {
-    "gf-complete",      OBJECT_PER_THREAD, NULL, gf_simd, gf_product_create,
-    gf_product_destroy, gf_product_encode, NULL};
+static const coder_library gf_complete = {"gf-complete", OBJECT_PER_THREAD, NULL,     gf_simd,
+                                          gf_create,     gf_destroy,        gf_encode};
 
 #define PLAIN GF_REGION_DEFAULT
 #define ROW(name, method, w, multiply, region, arg1, arg2)                                         \
@@ -223,100 +195,6 @@ static const coder_library gf_complete_product = {
         BOTH("split_" #w "_4", "SPLIT", w, SPLIT_TABLE, w, 4)
 #endif
 
-#ifdef M4RIE_FILE
-#include <dlfcn.h>
-#include <m4rie/m4rie.h>
-
-#define M4RIE_CALLS(X)                                                                             \
-    X(gf2e_init)                                                                                   \
-    X(gf2e_free)                                                                                   \
-    X(mzed_init)                                                                                   \
-    X(mzed_free)                                                                                   \
-    X(mzed_mul)                                                                                    \
-    X(mzed_invert_newton_john)
-
-static struct {
-#define X(name) __typeof__(name) *name;
-    M4RIE_CALLS(X)
-#undef X
-} m4rie;
-
-static const char *m4rie_version(void) {
-    void *file = dlopen(M4RIE_FILE, RTLD_NOW);
-    if (file == NULL)
-        return NULL;
-#define X(name) m4rie.name = (__typeof__(name) *)dlsym(file, #name);
-    M4RIE_CALLS(X)
-#undef X
-    return M4RIE_FILE;
-}
-
-static const char *m4rie_simd(void) {
-    return "as compiled";
-}
-
-typedef struct m4rie_matrix {
-    gf2e *field;
-    mzed_t *a;
-    size_t row_bytes;
-} m4rie_matrix;
-
-/* Elements of 8 or 16 bits lie one behind the other in a row's words, as in a region. */
-static void *m4rie_create(const coder *self, int k, int m, const uint32_t *matrix) {
-    m4rie_matrix *p = m4rie_version() ? malloc(sizeof *p) : NULL;
-    if (p == NULL)
-        return NULL;
-    p->field = m4rie.gf2e_init(self->w == 8 ? 0x11d : 0x1100b);
-    p->a = m4rie.mzed_init(p->field, m, k);
-    p->row_bytes = (size_t)k * self->w / 8;
-    for (int j = 0; j < m; j++)
-        for (int i = 0; i < k; i++)
-            if (self->w == 8)
-                ((uint8_t *)p->a->x->rows[j])[i] = (uint8_t)matrix[j * k + i];
-            else
-                ((uint16_t *)p->a->x->rows[j])[i] = (uint16_t)matrix[j * k + i];
-    return p;
-}
-
-static void m4rie_destroy(void *object) {
-    m4rie_matrix *p = object;
-    m4rie.mzed_free(p->a);
-    m4rie.gf2e_free(p->field);
-    free(p);
-}
-
-static void m4rie_take(mzed_t *from, unsigned char **rows, size_t bytes) {
-    for (int j = 0; j < from->nrows; j++)
-        memcpy(rows[j], from->x->rows[j], bytes);
-    m4rie.mzed_free(from);
-}
-
-static void m4rie_encode(void *object, unsigned char **in, unsigned char **out, size_t bytes) {
-    m4rie_matrix *p = object;
-    mzed_t *b = m4rie.mzed_init(p->field, p->a->ncols, (int)(bytes * 8 / (size_t)p->a->w));
-    for (int i = 0; i < p->a->ncols; i++)
-        memcpy(b->x->rows[i], in[i], bytes);
-    m4rie_take(m4rie.mzed_mul(NULL, p->a, b), out, bytes);
-    m4rie.mzed_free(b);
-}
-
-static void m4rie_invert(void *object, unsigned char **rows) {
-    m4rie_matrix *p = object;
-    m4rie_take(m4rie.mzed_invert_newton_john(NULL, p->a), rows, p->row_bytes);
-}
-
-static const coder_library m4rie_library = {"m4rie",      ONE_THREAD,   m4rie_version,
-                                            m4rie_simd,   m4rie_create, m4rie_destroy,
-                                            m4rie_encode, m4rie_invert};
-#endif
-
-const coder matrix_coders[] = {
-#ifdef M4RIE_FILE
-    {&m4rie_library, 8, NULL, NULL, {0}},
-    {&m4rie_library, 16, NULL, NULL, {0}},
-#endif
-    {NULL, 0, NULL, NULL, {0}}};
-
 const coder coders[] = {
 #ifdef HAVE_ISAL
     {&isal, 8, NULL, NULL, {0}},
@@ -325,9 +203,9 @@ const coder coders[] = {
     {&jerasure, 8, NULL, NULL, {0}},
 #endif
 #ifdef HAVE_GF_COMPLETE
-    {&gf_complete_product, 8, NULL, NULL, {0}},
-    {&gf_complete_product, 16, NULL, NULL, {0}},
-    {&gf_complete_product, 32, NULL, NULL, {0}},
+    {&gf_complete, 8, NULL, NULL, {0}}, /* products, by the default method */
+    {&gf_complete, 16, NULL, NULL, {0}},
+    {&gf_complete, 32, NULL, NULL, {0}},
     COMMON(8),
     ROW("table_double", "TABLE", 8, TABLE, GF_REGION_DOUBLE_TABLE, 0, 0),
     ROW("log_zero", "LOG", 8, LOG_ZERO, PLAIN, 0, 0),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Other libraries on the CPU, as rows beside ours: ISA-L, Jerasure, every method of GF-Complete, and
- * M4RIE, each if the library was found when this was built. Their headers are not C++. */
+/* Other libraries on the CPU, as rows beside ours: ISA-L, Jerasure and every method of GF-Complete, each
+ * if the library was found when this was built. Their headers are not C++. */
 #ifndef CODERS_H
 #define CODERS_H
 
@@ -21,16 +21,14 @@ struct coder;
 typedef struct coder_library {
     const char *name; /* for rows: "isa-l" */
     enum coder_threads threads;
-    const char *(*version)(void); /* NULL: the library does not know its own; NULL from it: M4RIE,
-                                     which is loaded when needed, is not on this machine */
+    const char *(*version)(void); /* NULL: the library does not know its own; NULL from it: the CPU
+                                     cannot run it */
     const char *(*simd)(void);    /* the instruction sets that the library uses here */
     /* From a matrix of m rows and k columns; GF-Complete's variants: k = m = 1. NULL: not offered. */
     void *(*create)(const struct coder *self, int k, int m, const uint32_t *matrix);
     void (*destroy)(void *made);
     /* bytes: a multiple of 64, below 2 GiB */
     void (*encode)(void *made, unsigned char **in, unsigned char **out, size_t bytes);
-    /* NULL, or writes the inverse of a matrix that create made, n rows of n elements. */
-    void (*invert)(void *made, unsigned char **rows);
 } coder_library;
 
 typedef struct coder {
@@ -42,7 +40,7 @@ typedef struct coder {
 } coder;
 
 /* Behind the last one is one without a library. */
-extern const coder coders[], matrix_coders[]; /* the latter only for matrices of any size */
+extern const coder coders[];
 extern const coder gfni_coder; /* our own, for rows beside which no library uses GFNI */
 
 #ifdef __cplusplus

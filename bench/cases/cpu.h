@@ -14,6 +14,27 @@ void for_coders(bool gf_complete, Use use) {
             use(c);
 }
 
+// A product by another library, on threads that share the bytes of each region.
+class CoderTeam {
+  public:
+    CoderTeam(const coder *other, const Shape &shape, const std::vector<uint32_t> &matrix,
+              unsigned threads);
+    ~CoderTeam();
+    CoderTeam(const CoderTeam &) = delete;
+    CoderTeam &operator=(const CoderTeam &) = delete;
+    bool made() const { return made_; } // else the library cannot
+    double create_us() const { return create_us_; }
+    // Microseconds. Each thread's part is a multiple of `unit`.
+    double encode(const Regions &in, const Regions &out, size_t bytes, size_t unit);
+
+  private:
+    const coder_library *library_;
+    std::vector<void *> objects_;
+    Team team_;
+    bool made_ = true;
+    double create_us_ = 0;
+};
+
 // A product of an engine, or of another library. sweep: a row of many shapes, on caches, in short passes.
 void add_cpu_product(Rows *rows, const gfk_engine_info *engine, const coder *other,
                      const Shape &shape, size_t data, unsigned threads, uint64_t seed,
@@ -27,10 +48,12 @@ void region_cpu_rows(const std::vector<size_t> &sizes, const Options &options, R
 gfk_regions list_of(const Regions &regions);
 // Pins this memory, or none, unless it is pinned already.
 void pin(const std::vector<void *> &memory, size_t bytes);
-Object<gfk_product_t> product_of(const Library &library, const std::string &engine,
-                                 const Shape &shape, const std::vector<uint32_t> &matrix);
 // The elements of a matrix as gfk_matrix takes them.
 std::vector<unsigned char> packed(const std::vector<uint32_t> &matrix, unsigned w);
+// A symbol of a sum of regions, by one row of such elements.
+uint32_t expected_symbol(const gfk_field &field, const unsigned char *row, const Regions &in,
+                         size_t at);
+uint32_t symbol_at(const unsigned char *region, unsigned w, size_t at);
 
 // The first and the last bytes of outputs, as they must be.
 class Ends {

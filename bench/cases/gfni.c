@@ -112,13 +112,13 @@ static const char *gfni_version(void) {
 }
 
 static const coder_library gfni = {"gfni",      SHARED_OBJECT, gfni_version, gfni_version,
-                                   gfni_create, free,          gfni_encode,  NULL};
+                                   gfni_create, free,          gfni_encode};
 const coder gfni_coder = {&gfni, 8, NULL, NULL, {0}};
 #else
 static const char *gfni_version(void) {
     return NULL;
 }
 static const coder_library gfni = {"gfni", SHARED_OBJECT, gfni_version, gfni_version,
-                                   NULL,   NULL,          NULL,         NULL};
+                                   NULL,   NULL,          NULL};
 const coder gfni_coder = {&gfni, 8, NULL, NULL, {0}};
 #endif

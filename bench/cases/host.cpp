@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets host and host-streams: each pass behind one of what bounds it, so that both see the
+// The rows of preset host: each pass behind one of what bounds it, so that both see the
 // same machine.
 #include <algorithm>
 #include <cstdlib>
@@ -16,7 +16,6 @@
 
 namespace {
 
-constexpr size_t kLongest = kGiB; // that ISA-L is given at once
 constexpr uint32_t kConstant = 0x8e;
 
 const char *const kOperations[] = {"encode", "decode", "multiply", "matmul"};
@@ -63,10 +62,6 @@ struct HostWork : Work {
         mix_.in.insert(mix_.in.end(), parity_.begin(), parity_.begin() + lost);
         mix_.out = lost ? Regions(data_.begin(), data_.begin() + lost) : parity_;
     }
-    ~HostWork() override {
-        if (isal_ != nullptr)
-            isal_coder_->library->destroy(isal_);
-    }
     gfk_status start() override {
         const auto [w, k, m] = case_.shape;
         const std::vector<uint32_t> matrix = make_matrix();
@@ -77,8 +72,10 @@ struct HostWork : Work {
         } else {
             ends_.compute(case_.shape, matrix, mix_.in);
         }
-        if (isal_coder_ != nullptr && w == 8 && case_.operation != HostCase::Matmul)
-            isal_ = isal_coder_->library->create(isal_coder_, (int)k, (int)m, matrix.data());
+        const coder *isal = coder_of("isa-l");
+        if (isal != nullptr && w == 8 && case_.path == GFK_PATH_CPU &&
+            case_.operation != HostCase::Matmul)
+            isal_ = std::make_unique<CoderTeam>(isal, case_.shape, matrix, cpu_cores());
         poison();
         return call(); // buffers, products, pages
     }
@@ -204,8 +201,9 @@ struct HostWork : Work {
                                              : "transfer only";
     }
     double bound_pass() { // seconds; 0: there is no bound
+        // Of a decoder's time the matrix does not matter: it is the encoder's.
         if (case_.path == GFK_PATH_CPU)
-            return isal_ ? isal_seconds() : 0;
+            return isal_ ? 1e-6 * isal_->encode(mix_.in, mix_.out, mix_.bytes, HostCase::kUnit) : 0;
         if (case_.path != GFK_PATH_GPU && rival_ == nullptr)
             find_rival();
         if (rival_ != nullptr) {
@@ -219,18 +217,6 @@ struct HostWork : Work {
                                                : transfer_seconds(mix_, (int)case_.devices);
 #endif
         return 0;
-    }
-    // One pass of ISA-L over the same regions, as many threads. Of a decoder's time the matrix does
-    // not matter: it is the encoder's.
-    double isal_seconds() {
-        return Team(cpu_cores())
-            .run(mix_.bytes, HostCase::kUnit, [this](unsigned, size_t from, size_t to) {
-                for (size_t at = from; at < to; at += kLongest) {
-                    Regions in = shifted(mix_.in, at), out = shifted(mix_.out, at);
-                    isal_coder_->library->encode(isal_, in.data(), out.data(),
-                                                 std::min(kLongest, to - at));
-                }
-            });
     }
     // What the threads that copy for the devices could do without any device: they copy the inputs
     // to buffers that stay in their caches, and as much from there to the outputs.
@@ -292,8 +278,7 @@ struct HostWork : Work {
     Object<gfk_rs_t> code_;
     std::vector<unsigned char> elements_; // of a matmul's matrix
     Object<gfk_pipeline_t> pipeline_;
-    const coder *isal_coder_ = coder_of("isa-l");
-    void *isal_ = nullptr;
+    std::unique_ptr<CoderTeam> isal_;
     std::unique_ptr<HostWork> rival_; // does what AUTO is measured against
     gfk_pipeline_report report_ = {}; // of the last call
     bool failed_ = false;
@@ -324,7 +309,7 @@ Row host_row(const HostCase &c) {
 // Pageable ones, those that have their memory pinned, and with several devices both again.
 std::vector<HostCase> figures(const Options &options, int devices) {
     std::vector<HostCase> cases;
-    const size_t data = options.size_or(options.quick ? 512 * kMiB : 8 * kGiB);
+    const size_t data = options.size_or(options.quick() ? 512 * kMiB : 8 * kGiB);
     const std::pair<HostCase::Operation, Shape> calls[] = {{HostCase::Encode, {8, 10, 4}},
                                                            {HostCase::Decode, {8, 10, 4}},
                                                            {HostCase::Multiply, {8, 1, 1}}};
@@ -334,13 +319,13 @@ std::vector<HostCase> figures(const Options &options, int devices) {
     for (gfk_where where : {GFK_PAGEABLE, GFK_PINNED})
         for (const auto &[operation, shape] : calls)
             for (gfk_path path : {GFK_PATH_GPU, GFK_PATH_BOTH, GFK_PATH_AUTO})
-                if (devices != 0 && (path == GFK_PATH_GPU || !options.quick))
+                if (devices != 0 && (path == GFK_PATH_GPU || !options.quick()))
                     cases.push_back({operation, shape, data, where, path});
     for (gfk_where where : {GFK_PINNED, GFK_PAGEABLE})
-        for (int n = 2; n <= devices && !options.quick; n *= 2)
+        for (int n = 2; n <= devices && !options.quick(); n *= 2)
             for (const auto &[operation, shape] : calls)
                 cases.push_back({operation, shape, data, where, GFK_PATH_GPU, 0, (size_t)n});
-    if (options.quick)
+    if (options.quick())
         return cases;
     const size_t part = options.size_or(kGiB);
     const std::pair<Shape, size_t> matmuls[] = {
@@ -364,7 +349,7 @@ std::vector<HostCase> streams(const Options &options, int devices) {
     for (gfk_where where : {GFK_PAGEABLE, GFK_PINNED})
         for (const auto &[shape, bytes] : calls)
             for (unsigned n : {1u, 2u, 4u, 8u, 16u})
-                if (devices != 0 && options.is("host-streams"))
+                if (devices != 0 && options.is("host:streams"))
                     cases.push_back(
                         {HostCase::Encode, shape, options.size_or(bytes), where, GFK_PATH_GPU, n});
     return cases;
@@ -411,5 +396,6 @@ void host_rows(const std::vector<HostCase> &cases, Rows *rows) {
 
 void add_host_rows(const Options &options, Rows *rows) {
     const int devices = devices_of(options);
-    host_rows(options.is("host") ? figures(options, devices) : streams(options, devices), rows);
+    host_rows(options.is("host:paths") ? figures(options, devices) : streams(options, devices),
+              rows);
 }

@@ -57,28 +57,15 @@ struct MatmulCase {
     }
 };
 
-// Rows of elements one behind the other, and regions: out = coefficients * in.
-struct Part {
-    char *at;
-    size_t stride, bytes; // from one to the next; of each
-};
-void combine(unsigned w, const char *coefficients, size_t k, size_t m, const Part &in,
-             const Part &out) {
-    combine_by_shifts({coefficients, k * w / 8, in.at, in.stride, out.at, out.stride, out.bytes,
-                       (unsigned)k, (unsigned)m, w,
-                       (uint32_t)(field_of(w).polynomial ^ UINT64_C(1) << w)},
-                      gpu().stream);
-}
-
 // Whether (R A) B = R C for 32 / w random rows R, over all bytes: a wrong byte shows but for one
 // case in 2^32. A is m x k. C null: the unit matrix.
-void check_product(unsigned w, size_t k, size_t m, char *a, const Part &b, const Part *c, long j,
-                   Checker *checker) {
+void check_product(unsigned w, size_t k, size_t m, char *a, const Strided &b, const Strided *c,
+                   long j, Checker *checker) {
     const size_t rows = 32 / w, row_bytes = k * w / 8;
-    const Part ra = {(char *)gpu_slot(Slot::Sums, rows * (2 * b.bytes + row_bytes) + 4 * m),
-                     row_bytes, row_bytes};
-    const Part rab = {ra.at + rows * row_bytes, b.bytes, b.bytes};
-    const Part rc = {rab.at + rows * b.bytes, b.bytes, b.bytes};
+    const Strided ra = {(char *)gpu_slot(Slot::Sums, rows * (2 * b.bytes + row_bytes) + 4 * m),
+                        row_bytes, row_bytes};
+    const Strided rab = {ra.at + rows * row_bytes, b.bytes, b.bytes};
+    const Strided rc = {rab.at + rows * b.bytes, b.bytes, b.bytes};
     char *r = rc.at + rows * b.bytes;
     fill_random(r, 4 * m, kRowSeed, 0, gpu().stream);
     combine(w, r, m, rows, {a, row_bytes, row_bytes}, ra);
@@ -123,6 +110,8 @@ struct MatmulWork : MatrixWork {
 
     // Before the passes by random sums, behind them by every byte, where that takes seconds at most.
     std::string check(bool after) override {
+        if (!after && is_long())
+            return "";
         if (!after) {
             layout_.poison_outputs();
             for (long j = 0; j < sets(); j++)
@@ -140,8 +129,28 @@ struct MatmulWork : MatrixWork {
             }
         return checker.verdict();
     }
+    void warm_up() override { is_long() ? layout_.poison_outputs() : MatrixWork::warm_up(); }
+    // Long: seconds of calls one behind the other, as one pass: a rate under the power limit.
+    double pass(long number) override {
+        if (!is_long())
+            return MatrixWork::pass(number);
+        gpu_synchronize();
+        const Stopwatch watch;
+        for (int i = 0; i < case_.count; i++)
+            launch(0, gpu().stream);
+        PowerMeter meter;
+        while (cudaStreamQuery(gpu().stream) == cudaErrorNotReady) {
+            meter.sample(watch.seconds());
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        gpu_synchronize();
+        pass_ = {watch.us() / case_.count, meter.sm_mhz(), meter.watts()};
+        return pass_.launch_us;
+    }
+    Sustained sustain() override { return pass_; } // only long rows ask
 
   private:
+    bool is_long() const { return case_.kind == MatmulCase::Long; }
     gfk_status create(size_t bytes) {
         std::vector<unsigned char> elements(bytes);
         GPU_CHECK(cudaMemcpyAsync(elements.data(), elements_, bytes, cudaMemcpyDeviceToHost,
@@ -166,13 +175,14 @@ struct MatmulWork : MatrixWork {
                                       workspace_bytes_, stream),
                   "gfk_matmul");
     }
-    Part part(char *at) const { return {at, layout_.stride(), case_.region}; }
+    Strided part(char *at) const { return {at, layout_.stride(), case_.region}; }
     // All bytes by sums; and three rows of C.
     void check_some(long j, Checker *checker) const {
         const auto [w, k, m] = case_.shape;
-        const Part in = part(layout_.in(j)), out = part(layout_.out(j));
+        const Strided in = part(layout_.in(j)), out = part(layout_.out(j));
         check_product(w, k, m, elements_, in, &out, j, checker);
-        const Part row = {(char *)gpu_slot(Slot::Sums, case_.region), case_.region, case_.region};
+        const Strided row = {(char *)gpu_slot(Slot::Sums, case_.region), case_.region,
+                             case_.region};
         for (size_t i : {size_t{0}, m / 2 + 1, m - 1}) {
             combine(w, elements_ + i * case_.row_bytes(), k, 1, in, row);
             checker->check(row.at, layout_.out(j, i), case_.region, j);
@@ -184,34 +194,8 @@ struct MatmulWork : MatrixWork {
     char *elements_ = nullptr;
     void *workspace_ = nullptr;
     size_t workspace_bytes_ = 0;
-
-  protected:
     MatmulCase case_;
-};
-
-// Seconds of calls one behind the other, as one pass: a rate under the power limit.
-struct LongMatmul : MatmulWork {
-    using MatmulWork::MatmulWork;
-    std::string check(bool after) override { return after ? MatmulWork::check(after) : ""; }
-    void warm_up() override { layout_.poison_outputs(); }
-    double pass(long) override {
-        gpu_synchronize();
-        const Stopwatch watch;
-        for (int i = 0; i < case_.count; i++)
-            launch(0, gpu().stream);
-        PowerMeter meter;
-        while (cudaStreamQuery(gpu().stream) == cudaErrorNotReady) {
-            meter.sample(watch.seconds());
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        }
-        gpu_synchronize();
-        pass_ = {watch.us() / case_.count, meter.sm_mhz(), meter.watts()};
-        return pass_.launch_us;
-    }
-    Sustained sustain() override { return pass_; }
-
-  private:
-    Sustained pass_;
+    Sustained pass_; // of a long row
 };
 
 // ---- inverses --------------------------------------------------------------------------------
@@ -292,13 +276,24 @@ struct InvertWork : DeviceWork {
 };
 
 // ---- the bound -------------------------------------------------------------------------------
-struct BitMmas : LoopWork {
-    explicit BitMmas(const Library &) : LoopWork(run_bit_mmas, 1024) {
-        sustained_seconds_ = kSustainedSeconds;
-    }
+struct BitMmas : DeviceWork {
+    explicit BitMmas(const Library &) { sustained_seconds_ = kSustainedSeconds; }
     gfk_status start() override {
-        allocate(kLoopOperands, kMatrixSeed);
-        return start_loop("bit_multiply_adds");
+        fill_random(gpu_slot(Slot::Inputs, kMmaOperands), kMmaOperands, kMatrixSeed, 0,
+                    gpu().stream);
+        const double operations = run(kRounds);
+        facts.add("bit_multiply_adds", operations);
+        return operations > 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
+    }
+    void launch(long, cudaStream_t) const override { run(kRounds); }
+    long sets() const override { return 1; }
+    void make_cold() const override {}
+    // All rounds against one.
+    std::string check(bool) override {
+        const uint32_t once = sum_of(1);
+        const bool right = once != 0 && sum_of(kRounds) == kRounds * once &&
+                           sum_of(2 * kRounds) == 2 * kRounds * once;
+        return right ? "" : "rounds were left out";
     }
 
     static void finish(Result *r) {
@@ -309,6 +304,22 @@ struct BitMmas : LoopWork {
                               products / us / 1e9);
         r->fields.set("note", std::to_string(r->fields.number("pbits_per_s")) +
                                   "e15 multiply-adds of bits per second");
+    }
+
+  private:
+    static constexpr unsigned kRounds = 1024;
+    static double run(unsigned rounds) {
+        return run_bit_mmas(gpu_slot(Slot::Inputs, 0), rounds, device_object<uint32_t>(),
+                            gpu().stream);
+    }
+    static uint32_t sum_of(unsigned rounds) {
+        auto *sum = device_object<uint32_t>();
+        uint32_t found = 0;
+        GPU_CHECK(cudaMemsetAsync(sum, 0, sizeof *sum, gpu().stream));
+        run(rounds);
+        GPU_CHECK(cudaMemcpyAsync(&found, sum, sizeof found, cudaMemcpyDeviceToHost, gpu().stream));
+        gpu_synchronize();
+        return found;
     }
 };
 
@@ -324,7 +335,7 @@ void add_rates(const MatmulCase &c, Result *r) {
         f.set(prefix + "tmuladds_per_s", c.multiply_adds() / us / 1e6);
         const double bound_us = pbits > 0 ? c.bit_multiply_adds() / pbits / 1e9 : 0;
         if (bound_us > 0)
-            f.add((prefix + "bound_tmuladds_per_s").c_str(), c.multiply_adds() / bound_us / 1e6,
+            f.add("bound_tmuladds_per_s", when(prefix.empty(), c.multiply_adds() / bound_us / 1e6),
                   (prefix + "percent_of_bound").c_str(), 100 * bound_us / us);
     }
     char text[64];
@@ -381,8 +392,6 @@ Row matmul_row(const MatmulCase &c) {
     row.sustained = is_long;
     row.missing = [=] { return too_little_memory(c.layout().memory_needed() + c.matrix_bytes()); };
     row.make = makes<MatmulWork>(c);
-    if (is_long)
-        row.make = makes<LongMatmul>(c);
     if (c.kind == MatmulCase::Invert)
         row.make = makes<InvertWork>(c);
     row.finish = [=](Result *r) { add_rates(c, r); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products and inverses of matrices on the CPU: this library, ISA-L, GF-Complete and M4RIE.
+// Products and inverses of matrices on the CPU: this library, ISA-L, Jerasure and GF-Complete.
 #include <random>
 
 #include "cpu.h"
@@ -25,112 +25,59 @@ struct CpuMatrixCase {
     }
 };
 
-gfk_matmul_desc on_cpu(unsigned threads) {
-    gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
-    desc.device = GFK_CPU;
-    desc.threads = threads;
-    return desc;
-}
-
-struct CpuMatrix : Work {
-    CpuMatrix(const Library &library, const CpuMatrixCase &c)
-        : library_(library), case_(c), field_(field_of(c.shape.w)),
-          matrix_(matrix_of(c.shape, false, 1)), team_(c.threads) {
-        const HostBuffers buffers = host_buffers(c.region() * c.shape.k);
-        in_ = regions_at(buffers.src, c.shape.k, c.region());
-        out_ = regions_at(buffers.dst, c.shape.m, c.region());
-        elements_ = packed(matrix_, c.shape.w);
-    }
-    ~CpuMatrix() override {
-        for (void *object : objects_)
-            case_.other->library->destroy(object);
-    }
-    gfk_status start() override {
-        if (case_.other == nullptr) {
-            const gfk_matmul_desc desc = on_cpu(case_.threads);
-            GFK_CHECK(case_.inverse ? library_.gfk_matrix_invert_workspace(&field_, case_.shape.k,
-                                                                           &desc, &workspace_bytes_)
-                                    : library_.gfk_matmul_workspace(&field_, case_.shape.m,
-                                                                    case_.shape.k, case_.region(),
-                                                                    &desc, &workspace_bytes_));
-            workspace_.resize(workspace_bytes_ + 256);
-            return call();
-        }
-        const int n = (int)case_.shape.k;
-        for (unsigned t = 0; t < case_.threads; t++)
-            objects_.push_back(case_.other->library->create(case_.other, n, n, matrix_.data()));
-        return objects_[0] ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
-    }
-    double pass(long) override {
-        const Stopwatch watch;
-        if (case_.other == nullptr)
-            GFK_CHECK(call());
-        else if (case_.inverse)
-            case_.other->library->invert(objects_[0], out_.data());
-        else
-            team_.run(case_.region(), 512, [this](unsigned t, size_t from, size_t to) {
-                Regions in = shifted(in_, from), out = shifted(out_, from);
-                case_.other->library->encode(objects_[t], in.data(), out.data(), to - from);
-            });
-        return watch.us();
+std::unique_ptr<Work> make_matrix(const Library &library, const CpuMatrixCase &c) {
+    auto work = std::make_unique<CallsWork>();
+    const gfk_field field = field_of(c.shape.w);
+    const auto matrix = matrix_of(c.shape, false, 1);
+    const auto elements = std::make_shared<std::vector<unsigned char>>(packed(matrix, c.shape.w));
+    const size_t n = c.shape.k, region = c.region(), row_bytes = c.row_bytes();
+    const HostBuffers buffers = host_buffers(region * n);
+    const Regions in = regions_at(buffers.src, n, region), out = regions_at(buffers.dst, n, region);
+    if (c.other != nullptr) {
+        const auto team = std::make_shared<CoderTeam>(c.other, c.shape, matrix, c.threads);
+        work->status = team->made() ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+        work->call = [=](long) { return team->encode(in, out, region, 512); };
+    } else {
+        gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
+        desc.device = GFK_CPU;
+        desc.threads = c.threads;
+        size_t space = 0;
+        GFK_CHECK(c.inverse ? library.gfk_matrix_invert_workspace(&field, n, &desc, &space)
+                            : library.gfk_matmul_workspace(&field, n, n, region, &desc, &space));
+        const auto workspace = std::make_shared<Aligned>(space);
+        work->call = [=, &library](long) {
+            const gfk_regions from = list_of(in), to = list_of(out);
+            const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements->data(), n, n, n);
+            gfk_matrix_record record;
+            const Stopwatch watch;
+            GFK_CHECK(c.inverse
+                          ? library.gfk_matrix_invert(&field, &a, out[0], n, &record, nullptr,
+                                                      &desc, workspace->data(), space, nullptr)
+                          : library.gfk_matmul(&field, &a, &from, &to, region, GFK_SET, &desc,
+                                               workspace->data(), space, nullptr));
+            return watch.us();
+        };
     }
     // Symbols of A B = C, or of the matrix by its inverse.
-    std::string check(bool after) override {
+    work->compare = [=, call = work->call](bool after) -> std::string {
         if (!after) {
-            std::fill(out_[0], out_[0] + case_.region() * out_.size(), (unsigned char)0xa5);
-            pass(0);
+            std::fill(out[0], out[0] + region * n, (unsigned char)0xa5);
+            call(0);
         }
-        const size_t n = case_.shape.k, symbols = case_.region() * 8 / case_.shape.w;
         std::mt19937_64 random(3);
         for (int i = 0; i < kSamples; i++) {
-            const size_t row = random() % n, at = i % 4 ? random() % symbols : row;
-            const Regions &from = case_.inverse ? out_ : in_;
-            uint32_t sum = 0, product = 0;
-            for (size_t k = 0; k < n; k++) {
-                GFK_CHECK(gfk_field_multiply(&field_, matrix_[row * n + k], symbol(from[k], at),
-                                             &product));
-                sum ^= product;
-            }
-            if (sum != (case_.inverse ? row == at : symbol(out_[row], at)))
+            const size_t row = random() % n;
+            const size_t at = i % 4 ? random() % (region * 8 / field.w) : row;
+            const uint32_t sum = expected_symbol(field, elements->data() + row * row_bytes,
+                                                 c.inverse ? out : in, at);
+            if (sum != (c.inverse ? row == at : symbol_at(out[row], field.w, at)))
                 return "symbol " + std::to_string(at) + " of row " + std::to_string(row) +
                        " is wrong";
         }
         return "";
-    }
-
-  private:
-    uint32_t symbol(const unsigned char *region, size_t at) const {
-        uint32_t value = 0;
-        const size_t size = case_.shape.w / 8;
-        for (size_t b = 0; b < size; b++)
-            value |= (uint32_t)region[at * size + b] << 8 * b;
-        return value;
-    }
-    gfk_status call() {
-        const gfk_matmul_desc desc = on_cpu(case_.threads);
-        const gfk_regions in = list_of(in_), out = list_of(out_);
-        unsigned char *workspace =
-            workspace_.data() + 255 - ((uintptr_t)workspace_.data() + 255) % 256;
-        const size_t n = case_.shape.k;
-        const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements_.data(), n, n, n);
-        gfk_matrix_record record;
-        if (case_.inverse)
-            return library_.gfk_matrix_invert(&field_, &a, out_[0], n, &record, nullptr, &desc,
-                                              workspace, workspace_bytes_, nullptr);
-        return library_.gfk_matmul(&field_, &a, &in, &out, case_.region(), GFK_SET, &desc,
-                                   workspace, workspace_bytes_, nullptr);
-    }
-
-    const Library &library_;
-    CpuMatrixCase case_;
-    gfk_field field_;
-    std::vector<uint32_t> matrix_;
-    std::vector<unsigned char> elements_, workspace_;
-    size_t workspace_bytes_ = 0;
-    Regions in_, out_;
-    std::vector<void *> objects_;
-    Team team_;
-};
+    };
+    return work;
+}
 
 void add(Rows *rows, const CpuMatrixCase &c) {
     const auto [w, n, m] = c.shape;
@@ -145,11 +92,7 @@ void add(Rows *rows, const CpuMatrixCase &c) {
     row.moved = 2;
     row.passes = 3;
     row.compared = c.other == nullptr;
-    row.missing = [=] {
-        const bool here = !c.other || !c.other->library->version || c.other->library->version();
-        return std::string(here ? "" : "the library is not on this machine");
-    };
-    row.make = makes<CpuMatrix>(c);
+    row.make = made_by(make_matrix, c);
     const double multiply_adds = (double)n * (double)n * (double)c.region();
     row.finish = [=](Result *r) {
         r->fields.set("tmuladds_per_s", multiply_adds / r->fields.number("time_us_median") / 1e6);
@@ -181,9 +124,5 @@ void add_matrix_cpu_rows(const Options &options, Rows *rows) {
                     n <= (c == coder_of("isa-l") ? 1024 : 256))
                     add(rows,
                         {c, {w, n, n}, false, c->library->threads == ONE_THREAD ? 1 : cpu_cores()});
-            for (const coder *c = matrix_coders; c->library != nullptr; c++)
-                for (bool inverse : {false, true})
-                    if (c->w == w && (w == 8 || (inverse && n <= 256)))
-                        add(rows, {c, {w, n, n}, inverse, 1});
         }
 }

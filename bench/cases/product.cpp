@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products on the device.
 #include <algorithm>
-#include <cstdio>
 
 #include "call.h"
 #include "cases.h"
@@ -19,9 +18,6 @@ struct ProductWork : MatrixWork {
     ProductWork(const Library &library, const ProductCase &c, uint64_t seed)
         : MatrixWork(c.shape.w, layout_of(c), c.mode), library_(library), case_(c) {
         matrix_ = matrix_of(c.shape, false, seed);
-        if (c.operands == "light")
-            for (uint32_t &element : matrix_)
-                element &= 1;
     }
     gfk_status start() override {
         const gfk_status status = case_.way == Way::Plain ? create_plain() : create();
@@ -29,9 +25,6 @@ struct ProductWork : MatrixWork {
             return status;
         // The slot grows here, not while a graph is captured.
         workspace_ = gpu_workspace(library_, workspace_bytes_);
-        if (case_.operands == "zeros")
-            GPU_CHECK(cudaMemsetAsync(layout_.in(0), 0,
-                                      layout_.stride() * layout_.k * (size_t)sets(), gpu().stream));
         return MatrixWork::start();
     }
     void launch(long j, cudaStream_t stream) const override {
@@ -39,7 +32,7 @@ struct ProductWork : MatrixWork {
             return multiply_all(j, stream);
         run(library_.gfk_product_run, product_, j, mode_, stream);
     }
-    std::string tag() const override { return "random/" + case_.operands; }
+    std::string tag() const override { return "random"; }
 
   private:
     gfk_status create_plain() {
@@ -100,13 +93,10 @@ bool is_contest(ProductCase c) {
     return own_us > 0 && us.size() > 1 && std::max(own_us, us[1]) <= kNear * us[0];
 }
 
-struct ProductCall : CallWork {
-    ProductCall(const Library &library, const ProductCase &c, uint64_t seed)
-        : work_(library, c, seed) {}
-    gfk_status start() override { return work_.start(); }
-    void call() override { work_.launch(0, gpu().stream); }
-    ProductWork work_;
-};
+std::unique_ptr<Work> make_call(const Library &library, const ProductCase &c, uint64_t seed) {
+    const auto work = std::make_shared<ProductWork>(library, c, seed);
+    return std::make_unique<CallWork>(work->start(), [work] { work->launch(0, gpu().stream); });
+}
 
 void add_call_rows(const Options &options, Rows *rows) {
     for (unsigned w : {8u, 16u, 32u})
@@ -116,12 +106,67 @@ void add_call_rows(const Options &options, Rows *rows) {
                     shape_facts("call", "product", "gpu", engine, c.shape));
             row.facts.add(engine_facts(engine));
             row.passes = CallWork::kPasses;
-            row.make = makes<ProductCall>(c, options.seed);
+            row.make = made_by(make_call, c, options.seed);
             rows->push_back(row);
         }
 }
 
-} // namespace
+// ---- what stands before the first byte of a product: creating it and its first run ---------------
+constexpr size_t kCreateRegion = kMiB, kCreateStride = kCreateRegion + 8192;
+const std::vector<Shape> kCreateShapes = {{8, 4, 2},     {8, 10, 4},  {8, 30, 3},
+                                          {8, 128, 128}, {16, 10, 4}, {32, 10, 4}};
+
+// A create and a run, until the outputs are there, each time with another matrix. The engine's own code
+// is loaded by the pass that does not count.
+struct CreateWork : Work {
+    CreateWork(const Library &library, const std::string &engine, const Shape &shape, uint64_t seed)
+        : library_(library), engine_(engine), shape_(shape), seed_(seed) {}
+    gfk_status start() override {
+        gpu_slot(Slot::Inputs, kCreateStride * shape_.k);
+        gpu_slot(Slot::Outputs, kCreateStride * shape_.m);
+        return GFK_STATUS_SUCCESS;
+    }
+    void warm_up() override {
+        pass(-1);
+        creates_.clear();
+    }
+    double pass(long number) override {
+        const auto matrix = matrix_of(shape_, false, seed_ + 1 + (uint64_t)number);
+        const gfk_regions in = {nullptr, gpu_slot(Slot::Inputs, 0), kCreateStride};
+        const gfk_regions out = {nullptr, gpu_slot(Slot::Outputs, 0), kCreateStride};
+        const Stopwatch watch;
+        const auto product = product_of(library_, engine_, shape_, matrix);
+        creates_.push_back(product.create_us);
+        gfk_check(
+            library_.gfk_product_run(product, &in, &out, kCreateRegion, GFK_SET, gpu().stream),
+            engine_.c_str());
+        gpu_synchronize();
+        return watch.us();
+    }
+    void describe() override { facts.add("setup_us", times_of(creates_).median); }
+
+  private:
+    const Library &library_;
+    std::string engine_;
+    Shape shape_;
+    uint64_t seed_;
+    std::vector<double> creates_;
+};
+
+void add_create_rows(const Options &options, Rows *rows) {
+    for (const Shape &shape : kCreateShapes)
+        for (const std::string &engine : contenders(shape)) {
+            Row row("first_call/" + engine + "/" + shape_text(shape),
+                    shape_facts("create", "first_call", "gpu", engine, shape));
+            row.facts.set("matrix", "random");
+            row.facts.add(engine_facts(engine));
+            row.data_bytes = (double)(kCreateRegion * shape.k);
+            row.moved = product_moved(shape, GFK_SET);
+            row.passes = 5;
+            row.make = makes<CreateWork>(engine, shape, options.seed);
+            rows->push_back(row);
+        }
+}
 
 Row product_row(const ProductCase &c, uint64_t seed) {
     static const std::string ways[] = {"engine", "auto", "plain"};
@@ -144,6 +189,8 @@ Row product_row(const ProductCase &c, uint64_t seed) {
     return row;
 }
 
+} // namespace
+
 double product_rate(const Shape &shape) {
     const ProductCase c = {shape, kGiB, Way::Auto};
     ProductWork work(linked_library(), c, 1);
@@ -153,20 +200,14 @@ double product_rate(const Shape &shape) {
 
 void add_product_rows(const Options &options, Rows *rows) {
     const std::vector<ProductCase> cases = product_cases(options);
-    if (options.is("product-small"))
-        add_product_create_rows(options, rows); // first: no code has been loaded yet
+    if (options.is("product:small"))
+        add_create_rows(options, rows); // first: no code has been loaded yet
     product_rows(cases, options, rows);
-    if (options.is("product-small"))
+    if (options.is("product:small"))
         add_call_rows(options, rows);
 }
 
 void product_rows(const std::vector<ProductCase> &cases, const Options &options, Rows *rows) {
-    for (size_t i = 0; i < gfk_engine_count() && !cases.empty(); i++) {
-        const char *reason = nullptr;
-        if (gfk_engine_available(gfk_engine_at(i), GFK_CURRENT_DEVICE, &reason) !=
-            GFK_STATUS_SUCCESS)
-            std::fprintf(stderr, "gfk_bench: %s is absent: %s\n", gfk_engine_at(i)->id, reason);
-    }
     for (ProductCase c : cases) {
         const bool card = options.is("card");
         while (card && c.data > kLeastLong &&
@@ -179,7 +220,7 @@ void product_rows(const std::vector<ProductCase> &cases, const Options &options,
             row.shorter = first.name();
         }
         const PlainKind kind = c.few ? PlainKind::XorOnlyFew : PlainKind::XorOnly;
-        const bool alone = options.is("product-long"); // engines are compared with each other
+        const bool alone = options.is("long"); // engines are compared with each other
         if (Row *ceiling =
                 alone ? nullptr
                       : add_ceiling(c.ceiling_name(), {kind, layout_of(c), c.mode}, &row, rows)) {

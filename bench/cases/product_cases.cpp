@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets of products as data: product, product-perop, product-small, product-map,
-// product-long.
+// The rows of products as data: the groups of preset product, presets card and long.
 #include <random>
 
 #include "cases.h"
@@ -19,14 +18,25 @@ struct Grid {
     unsigned w;
     std::vector<size_t> k, m;
 };
-const std::vector<Grid> kMaps = {
-    {8, {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64}, {1, 2, 3, 4, 6, 8, 10, 12, 16, 32}},
-    {16, {4, 10, 20, 40}, {2, 3, 4, 8, 16}},
-    {32, {4, 10, 20, 40}, {2, 3, 4, 8, 16}}};
-// Regions so short that latencies decide, not rates.
-const std::vector<Grid> kShortMaps = {
-    {8, {4, 10, 20, 32}, {1, 2, 4, 8}}, {16, {4, 10, 20}, {2, 4, 8}}, {32, {4, 10, 20}, {2, 4, 8}}};
-const std::pair<size_t, size_t> kCardShapes[] = {{4, 2}, {10, 4}, {10, 8}, {20, 16}};
+std::vector<Shape> shapes_of(const std::vector<Grid> &grids) {
+    std::vector<Shape> shapes;
+    for (const Grid &grid : grids)
+        for (size_t k : grid.k)
+            for (size_t m : grid.m)
+                shapes.push_back({grid.w, k, m});
+    return shapes;
+}
+const std::vector<Shape> kMap = shapes_of(
+    {{8, {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64}, {1, 2, 3, 4, 6, 8, 10, 12, 16, 32}},
+     {16, {4, 10, 20, 40}, {2, 3, 4, 8, 16}},
+     {32, {4, 10, 20, 40}, {2, 3, 4, 8, 16}}});
+// Of regions so short that latencies decide, not rates.
+const std::vector<Shape> kShortMap = shapes_of({{8, {4, 10, 20, 32}, {1, 2, 4, 8}},
+                                                {16, {4, 10, 20}, {2, 4, 8}},
+                                                {32, {4, 10, 20}, {2, 4, 8}}});
+const std::vector<Shape> kCardShapes = {{8, 4, 2},  {8, 10, 4},  {8, 10, 8},  {8, 20, 16},
+                                        {16, 4, 2}, {16, 10, 4}, {16, 10, 8}, {16, 20, 16},
+                                        {32, 4, 2}, {32, 10, 4}, {32, 10, 8}, {32, 20, 16}};
 const std::vector<size_t> kShortRegions = {64 * kKiB, kMiB};
 
 // The engine or kernel of this id can run here and takes this shape.
@@ -86,16 +96,15 @@ void add_engines(Cases *cases, ProductCase c, const std::vector<std::string> &id
     }
 }
 
-void add_ways(Cases *cases, ProductCase c, std::initializer_list<Way> ways) {
-    for (Way way : ways) {
-        c.way = way;
-        cases->push_back(c);
-    }
+void add_way(Cases *cases, ProductCase c, Way way) {
+    c.way = way;
+    cases->push_back(c);
 }
 
-ProductCase for_seconds(ProductCase c) {
-    c.seconds = c.contest = true;
-    return c;
+// Every engine, kernels that --engine names, and AUTO.
+void add_all(Cases *cases, const ProductCase &c, const Options &options) {
+    add_engines(cases, c, contenders_and_named(c.shape, options));
+    add_way(cases, c, Way::Auto);
 }
 
 void add_figures(Cases *cases, const Options &options) {
@@ -103,10 +112,9 @@ void add_figures(Cases *cases, const Options &options) {
     for (const Shape &shape : kShapes) {
         ProductCase c = {shape, data};
         c.seconds = is_for_long_jobs(shape);
-        add_engines(cases, c, contenders_and_named(shape, options));
-        add_ways(cases, c, {Way::Auto});
+        add_all(cases, c, options);
         if (shape.k * shape.m <= kMostPlainCalls)
-            add_ways(cases, {shape, data}, {Way::Plain});
+            add_way(cases, {shape, data}, Way::Plain);
     }
     for (const Shape &shape : kAccumulated) {
         ProductCase c = {shape, data};
@@ -117,14 +125,13 @@ void add_figures(Cases *cases, const Options &options) {
 
 // The map's engines in bursts, then in jobs of seconds: those that are near another one in bursts.
 void add_long_map(Cases *cases, size_t data) {
-    for (const Grid &grid : kMaps)
-        for (size_t k : grid.k)
-            for (size_t m : grid.m) {
-                ProductCase c = {{grid.w, k, m}, data};
-                c.replays = 3;
-                add_engines(cases, c, contenders(c.shape));
-                add_engines(cases, for_seconds(c), contenders(c.shape));
-            }
+    for (const Shape &shape : kMap) {
+        ProductCase c = {shape, data};
+        c.replays = 3;
+        add_engines(cases, c, contenders(shape));
+        c.seconds = c.contest = true;
+        add_engines(cases, c, contenders(shape));
+    }
 }
 
 // Every method's engine at one shape of each width.
@@ -133,35 +140,20 @@ void add_quick(Cases *cases, size_t data) {
         ProductCase c = {shape, data};
         c.seconds = is_for_long_jobs(shape);
         add_engines(cases, c, engines(shape, shape.k == 10 ? is_any : is_contender));
-        add_ways(cases, {shape, data}, {Way::Auto, Way::Plain});
+        for (Way way : {Way::Auto, Way::Plain})
+            add_way(cases, {shape, data}, way);
     }
 }
 
-// AUTO for the heat map, every engine for the table that AUTO goes by, and kernels that --engine
-// names. region: 0 for 1 GiB of data.
-void add_map(Cases *cases, const Options &options, const std::vector<Grid> &grids, size_t region,
-             int replays) {
-    for (const Grid &grid : grids)
-        for (size_t k : grid.k)
-            for (size_t m : grid.m) {
-                ProductCase c = {{grid.w, k, m}, region ? region * k : options.size_or(kGiB)};
-                c.replays = replays;
-                c.few = true;
-                add_engines(cases, c, contenders_and_named(c.shape, options));
-                add_ways(cases, c, {Way::Auto});
-            }
-}
-
-// Few shapes, with a ceiling of two variants. region: 0 for 1 GiB of data.
-void add_card(Cases *cases, size_t region) {
-    for (unsigned w : {8u, 16u, 32u})
-        for (const auto &[k, m] : kCardShapes) {
-            ProductCase c = {{w, k, m}, region ? region * k : kGiB};
-            c.replays = region ? 9 : 3;
-            c.few = true;
-            add_engines(cases, c, contenders(c.shape));
-            add_ways(cases, c, {Way::Auto});
-        }
+// With a ceiling of two variants. region: 0 for 1 GiB of data.
+void add_few(Cases *cases, const std::vector<Shape> &shapes, size_t region,
+             const Options &options) {
+    for (const Shape &shape : shapes) {
+        ProductCase c = {shape, region ? region * shape.k : options.size_or(kGiB)};
+        c.replays = region ? 9 : 3;
+        c.few = true;
+        add_all(cases, c, options);
+    }
 }
 
 } // namespace
@@ -177,35 +169,30 @@ std::vector<std::string> perop_engines(const Shape &shape) {
 std::vector<ProductCase> product_cases(const Options &options) {
     Cases cases;
     const auto short_regions = options.sizes.empty() ? kShortRegions : options.sizes;
-    if (options.is("product") && options.quick)
+    if (options.is("product:large") && options.quick())
         add_quick(&cases, options.size_or(kGiB));
-    else if (options.is("product"))
+    else if (options.is("product:large"))
         add_figures(&cases, options);
-    if (options.is("product-perop"))
+    if (options.is("product:perop"))
         for (unsigned w : {8u, 16u, 32u})
             for (const Shape &shape : {Shape{w, 10, 4}, Shape{w, 30, 3}})
                 add_engines(&cases, {shape, options.size_or(3 * kGiB)}, perop_engines(shape));
-    if (options.is("product-small"))
+    if (options.is("product:small"))
         for (const Shape &shape : few_shapes())
-            for (size_t region : short_regions) {
-                const ProductCase c = {shape, region * shape.k};
-                add_engines(&cases, c, contenders_and_named(shape, options));
-                add_ways(&cases, c, {Way::Auto});
-            }
-    if (options.is("card")) {
+            for (size_t region : short_regions)
+                add_all(&cases, {shape, region * shape.k}, options);
+    if (options.is("card"))
         for (size_t region : short_regions)
-            add_card(&cases, region);
-        if (options.sizes.empty())
-            add_card(&cases, 0);
-    }
-    if (options.is("product-long"))
+            add_few(&cases, kCardShapes, region, options);
+    if (options.is("card") && options.sizes.empty())
+        add_few(&cases, kCardShapes, 0, options);
+    if (options.is("long"))
         add_long_map(&cases, options.size_or(kGiB));
-    if (options.is("product-map")) {
-        add_map(&cases, options, kMaps, 0, 3);
+    if (options.is("product:map")) // the first is AUTO's heat map
+        add_few(&cases, kMap, 0, options);
+    if (options.is("product:map") && options.sizes.empty())
         for (size_t region : short_regions)
-            if (options.sizes.empty())
-                add_map(&cases, options, kShortMaps, region, 9);
-    }
+            add_few(&cases, kShortMap, region, options);
     return cases;
 }
 
@@ -271,7 +258,7 @@ gfk_status make_product(const Library &library, const Shape &shape,
     if (status != GFK_STATUS_SUCCESS)
         return status;
     facts->add(product_facts(info));
-    facts->add("setup", "create", "setup_us", product->create_us);
+    facts->add("setup_us", product->create_us);
     return status;
 }
 
@@ -284,7 +271,7 @@ std::vector<Shape> rs_sweep_shapes(const Options &options) {
     std::vector<Shape> shapes;
     for (size_t m : {2, 3, 4, 6, 8, 12, 16})
         for (size_t k : {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64})
-            if (options.is("rs-sweep"))
+            if (options.is("rs:sweep"))
                 shapes.push_back({8, k, m});
     return shapes;
 }

@@ -49,7 +49,6 @@ struct RegionWork : MatrixWork {
     }
     void describe() override {
         facts.add(multiplier_facts(multiplier_, case_.kernel, [this] { return prepare_us(); }));
-        facts.set("constant_count", constants_.size());
         if (case_.constants != RegionCase::Each)
             return;
         const Times t = times_of(us_);
@@ -133,10 +132,9 @@ Row device_row(const RegionCase &c, uint64_t seed) {
 // ---- giants, and the gathers that bound them -------------------------------------------------
 void add_gather_row(const PlainKernel &kernel, Rows *rows) {
     static const Plain plain = {PlainKind::Gather, {1, 1, kGiB, false}};
-    const bool hashed = kernel.name.find("hashed") != std::string::npos;
     Row row(kernel.name, Fields("kind", "ceiling", "operation", "gather", "where", "gpu", "id",
                                 kernel.name, "w", 32, "mode", "set", "cold", true, "region_bytes",
-                                kGiB, "table_bytes", kGatherTable, "hashed", when(hashed, true)));
+                                kGiB, "table_bytes", kGatherTable));
     row.data_bytes = (double)kGiB;
     row.moved = 2;
     row.passes = 5;
@@ -150,55 +148,35 @@ void add_gather_row(const PlainKernel &kernel, Rows *rows) {
 void finish_giant(Result *result) {
     double plain = 0; // gathers with the row's own traffic
     for (const Result &r : results())
-        if (r.fields.text("operation") == "gather" && !r.fields.is("hashed"))
+        if (r.fields.text("operation") == "gather" && r.name.find("hashed") == std::string::npos)
             plain = std::max(plain, r.fields.number("ggathers_per_s"));
     const double rate = result->gbps() / 4;
-    result->fields.add("gsymbols_per_s", rate, "ceiling_ggathers_per_s", when(plain > 0, plain),
-                       "percent_of_gathers", when(plain > 0, 100 * rate / plain));
+    result->fields.add("gsymbols_per_s", rate, "percent_of_gathers",
+                       when(plain > 0, 100 * rate / plain));
 }
 
 // ---- what an asynchronous call costs the calling thread --------------------------------------
 constexpr size_t kCallBytes = 4096;
 
 // Rows with a workspace launch two kernels in one call; the prepared call launches one.
-struct RegionCall : CallWork {
-    RegionCall(const Library &library, const gfk_kernel_info *kernel, uint64_t seed)
-        : library_(library), kernel_(kernel), m_(multiplier_of(library, kernel)),
-          c_(random_constants(kernel->w, 1, seed)[0]) {
-        const Layout layout = {1, 1, kCallBytes, false, false};
-        layout.allocate();
-        in_ = layout.in(0);
-        out_ = layout.out(0);
-    }
-    gfk_status start() override {
-        workspace_ = gpu_workspace(library_, m_.workspace_bytes);
-        return m_.status;
-    }
-    void describe() override {
-        CallWork::describe();
-        const double us = times_of(prepared_).median;
-        facts.add("prepared_us", us, "prepared_above_bare_us", us - bare_us());
-    }
-    void call() override { multiply(library_.gfk_region_multiply); }
-    void after_pass() override {
-        prepared_.push_back(batch_us([this] { multiply(library_.gfk_region_multiply_prepared); }));
-    }
-
-  private:
-    template <class F>
-    void multiply(F function) {
-        gfk_check(function(m_.handle, c_, in_, out_, kCallBytes, GFK_SET, workspace_,
-                           m_.workspace_bytes, gpu().stream),
-                  kernel_->id);
-    }
-    const Library &library_;
-    const gfk_kernel_info *kernel_;
-    const Multiplier &m_;
-    uint32_t c_;
-    char *in_, *out_;
-    void *workspace_ = nullptr;
-    std::vector<double> prepared_;
-};
+std::unique_ptr<Work> make_call(const Library &library, const gfk_kernel_info *kernel,
+                                uint64_t seed) {
+    const Multiplier &m = multiplier_of(library, kernel);
+    const uint32_t c = random_constants(kernel->w, 1, seed)[0];
+    const Layout layout = {1, 1, kCallBytes, false, false};
+    layout.allocate();
+    char *const in = layout.in(0), *const out = layout.out(0);
+    void *const workspace = gpu_workspace(library, m.workspace_bytes);
+    const auto call_of = [=, &m](auto function) {
+        return [=, &m] {
+            gfk_check(function(m.handle, c, in, out, kCallBytes, GFK_SET, workspace,
+                               m.workspace_bytes, gpu().stream),
+                      kernel->id);
+        };
+    };
+    return std::make_unique<CallWork>(m.status, call_of(library.gfk_region_multiply),
+                                      call_of(library.gfk_region_multiply_prepared));
+}
 
 } // namespace
 
@@ -212,7 +190,7 @@ void region_rows(const std::vector<RegionCase> &cases, const Options &options, R
     empty.make = [](const Library &) { return std::make_unique<EmptyWork>(); };
     rows->push_back(empty);
     for (const RegionCase &c : cases) {
-        const bool limit = options.is("limits") && c.mode == GFK_SET;
+        const bool limit = options.is("region:limits") && c.mode == GFK_SET;
         Row row = device_row(c, options.seed);
         row.sustained = limit && c.c == 64 && c.constants == RegionCase::Each && is_best(c.kernel);
         if (options.is("card")) {
@@ -234,7 +212,7 @@ void add_region_rows(const Options &options, Rows *rows) {
 }
 
 void add_giant_rows(const Options &options, Rows *rows) {
-    if (options.is("giant"))
+    if (options.is("region:giant"))
         giant_rows(options, rows);
 }
 
@@ -261,7 +239,7 @@ void giant_rows(const Options &options, Rows *rows) {
 }
 
 void add_region_call_rows(const Options &options, Rows *rows) {
-    if (!options.is("default") || options.quick || options.shard != 1)
+    if (!options.is("region:sizes") || options.quick())
         return;
     for (const gfk_kernel_info *k :
          kernels([](const gfk_kernel_info *k) { return on_device(k); })) {
@@ -270,7 +248,7 @@ void add_region_call_rows(const Options &options, Rows *rows) {
         Row row(std::string("host_time/") + k->id, kernel_facts(k));
         row.facts.set("kind", "call");
         row.passes = CallWork::kPasses;
-        row.make = makes<RegionCall>(k, options.seed);
+        row.make = made_by(make_call, k, options.seed);
         rows->push_back(row);
     }
 }

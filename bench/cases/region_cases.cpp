@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets of region multiplies as data: default, full, limits, small, offsets.
+// The rows of region multiplies as data: the groups of preset region, and preset card.
 #include <algorithm>
 #include <random>
 
@@ -43,7 +43,7 @@ using Cases = std::vector<RegionCase>;
 Cases sweep(const Options &options) {
     Cases cases;
     const auto all = kernels(swept);
-    const auto &usual_sizes = options.full ? kFullSizes : options.quick ? kQuickSizes : kSizes;
+    const auto &usual_sizes = options.full ? kFullSizes : options.quick() ? kQuickSizes : kSizes;
     for (size_t bytes : sizes_or(options, usual_sizes))
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR})
             for (bool cold : {true, false})
@@ -126,27 +126,24 @@ std::vector<uint32_t> random_constants(unsigned w, size_t count, uint64_t seed) 
 
 std::vector<RegionCase> region_cases(const Options &options) {
     Cases cases;
-    if (options.is("default"))
+    if (options.is("region:sizes"))
         cases = sweep(options);
-    if (options.is("limits"))
+    if (options.is("region:limits"))
         cases = limits(options);
     if (options.is("card"))
         for (size_t bytes : sizes_or(options, kCardSizes))
             for (const gfk_kernel_info *k : kernels(of_card))
                 cases.push_back({k, bytes});
-    if (options.is("small"))
+    if (options.is("region:small"))
         for (size_t bytes : sizes_or(options, kSmallSizes))
             for (const gfk_kernel_info *k : kernels(plain))
                 cases.push_back({k, bytes});
-    if (options.is("offsets"))
+    if (options.is("region:offsets"))
         for (const gfk_kernel_info *k : kernels(optimized))
             for (auto [src, dst] : kOffsets)
                 cases.push_back(
                     {k, options.size_or(kGiB), GFK_SET, true, RegionCase::Rotating, 0, src, dst});
-    Cases mine;
-    for (size_t i = options.shard - 1; i < cases.size(); i += options.shards)
-        mine.push_back(cases[i]);
-    return mine;
+    return cases;
 }
 
 std::string RegionCase::name() const {
@@ -203,8 +200,8 @@ Fields multiplier_facts(const Multiplier &m, const gfk_kernel_info *kernel,
                         const std::function<double()> &prepare_us) {
     Fields f = Fields("table_bytes", m.table_bytes, "workspace_bytes", m.workspace_bytes);
     if (m.workspace_bytes != 0)
-        f.add("setup", "prepare", "setup_us", prepare_us());
+        f.add("setup_us", prepare_us());
     else if (kernel->table_bytes != 0)
-        f.add("setup", "create", "setup_us", m.handle.create_us);
+        f.add("setup_us", m.handle.create_us);
     return f;
 }

@@ -41,6 +41,22 @@ inline constexpr uint64_t kRlncSeed = 20, kRecodeSeed = 21;
 // A code on the CPU (threads, 0: all cores) or on the current device.
 gfk_status make_rlnc(const Library &library, const RlncCase &c, size_t n, bool on_device,
                      unsigned threads, Object<gfk_rlnc_t> *code);
+// The calls of a case, and the memory that they use, which is of the CPU or of a device.
+struct RlncCalls {
+    RlncCalls(const Library &its_library, const RlncCase &its_case)
+        : library(its_library), c(its_case) {}
+    size_t workspace();                                             // bytes
+    gfk_status run(void *in, void *out, gfk_stream_t stream) const; // of decoders: the encode
+    gfk_status make_decoder(Object<gfk_rlnc_decoder_t> *decoder) const;
+
+    const Library &library;
+    RlncCase c;
+    Object<gfk_rlnc_t> code;
+    gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
+    // Vectors that a call reads and makes, those of a matmul, and a workspace of so many bytes.
+    void *read = nullptr, *made = nullptr, *rows = nullptr, *space = nullptr;
+    size_t bytes = 0;
+};
 // From packets to sources, both case.stride() apart: adds, one product, and the wait for the records.
 gfk_status decode_packets(const Library &library, const RlncCase &c, gfk_rlnc_decoder_t decoder,
                           const std::vector<gfk_rlnc_header> &headers, void *packets, void *sources,

@@ -12,222 +12,156 @@ namespace {
 constexpr int kSamples = 1000; // symbols that are computed again
 constexpr size_t kSparePackets = 2;
 
-unsigned char *aligned(std::vector<unsigned char> *memory, size_t bytes) {
-    memory->resize(bytes + 256);
-    return memory->data() + 255 - ((uintptr_t)memory->data() + 255) % 256;
-}
-
-// A symbol of a sum of regions `stride` apart, by one row of factors.
-uint32_t expected_symbol(const gfk_field &field, const unsigned char *row, size_t count,
-                         const unsigned char *in, size_t stride, size_t at) {
-    const size_t size = field.w / 8;
-    uint32_t sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t c = 0, x = 0, product = 0;
-        std::memcpy(&c, row + i * size, size);
-        std::memcpy(&x, in + i * stride + at * size, size);
-        GFK_CHECK(gfk_field_multiply(&field, c, x, &product));
-        sum ^= product;
+// Samples of the outputs, of which output i is of generation i / outputs, by rows of factors.
+std::string check_samples(const gfk_field &field, const std::vector<unsigned char> &rows, size_t n,
+                          const Regions &in, const Regions &out, size_t bytes) {
+    const size_t size = field.w / 8, generations = in.size() / n;
+    std::mt19937_64 random(3);
+    for (int sample = 0; sample < kSamples; sample++) {
+        const size_t i = random() % out.size(), at = random() % (bytes / size);
+        const auto first = in.begin() + (long)(i * generations / out.size() * n);
+        const Regions generation(first, first + (long)n);
+        if (symbol_at(out[i], field.w, at) !=
+            expected_symbol(field, &rows[i * n * size % rows.size()], generation, at))
+            return "packet " + std::to_string(i) + " is wrong";
     }
-    return sum;
+    return "";
 }
 
 // This library's calls.
-struct CpuRlnc : Work {
-    CpuRlnc(const Library &library, const RlncCase &c, unsigned threads)
-        : library_(library), case_(c), threads_(threads) {}
-    gfk_status start() override {
-        const size_t most = std::max(case_.sources(), case_.outputs()) * case_.stride();
-        const HostBuffers buffers = host_buffers(most);
-        in_ = buffers.src;
-        out_ = buffers.dst;
-        const gfk_status status = make_rlnc(library_, case_, case_.n, false, threads_, &code_);
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
-        const gfk_rlnc_range range = case_.range();
-        size_t space = 0;
-        GFK_CHECK(case_.operation == RlncCase::Recode
-                      ? library_.gfk_rlnc_recode_workspace(code_, &range, case_.n, &space)
-                      : library_.gfk_rlnc_encode_workspace(code_, &range, &space));
-        space_ = space;
-        workspace_ = aligned(&memory_, space);
-        const size_t row = case_.row_bytes();
-        made_.resize(case_.outputs() * row);
-        if (case_.operation == RlncCase::Recode)
-            vectors_.resize(case_.sources() * row);
-        std::mt19937_64 random(9);
-        for (unsigned char &byte : vectors_)
-            byte = (unsigned char)random();
-        headers_ = case_.headers();
-        if (case_.decodes()) {
-            GFK_CHECK(encode());
-            decoded_.resize(case_.sources() * case_.stride());
-        }
-        return call(nullptr);
-    }
-    double pass(long) override {
-        double us = 0;
-        GFK_CHECK(call(&us));
-        return us;
-    }
-    std::string check(bool after) override {
+std::unique_ptr<Work> make_calls(const Library &library, const RlncCase &c, unsigned threads) {
+    auto work = std::make_unique<CallsWork>();
+    const size_t stride = c.stride(), row = c.row_bytes();
+    const HostBuffers buffers = host_buffers(std::max(c.sources(), c.outputs()) * stride);
+    const auto calls = std::make_shared<RlncCalls>(library, c);
+    work->status = make_rlnc(library, c, c.n, false, threads, &calls->code);
+    if (work->status != GFK_STATUS_SUCCESS)
+        return work;
+    struct Memory {
+        Aligned workspace;
+        std::vector<unsigned char> vectors, made, decoded;
+    };
+    const auto memory = std::make_shared<Memory>(
+        Memory{Aligned(calls->workspace()), std::vector<unsigned char>(c.sources() * row),
+               std::vector<unsigned char>(c.outputs() * row),
+               std::vector<unsigned char>(c.decodes() ? c.sources() * stride : 0)});
+    std::mt19937_64 random(9);
+    for (unsigned char &byte : memory->vectors)
+        byte = (unsigned char)random();
+    calls->read = memory->vectors.data();
+    calls->made = memory->made.data();
+    calls->space = memory->workspace.data();
+    const auto headers = c.headers();
+    if (c.decodes())
+        GFK_CHECK(calls->run(buffers.src, buffers.dst, nullptr)); // the packets
+    work->call = [=, &library](long) {
+        Object<gfk_rlnc_decoder_t> decoder;
+        if (c.decodes())
+            GFK_CHECK(calls->make_decoder(&decoder));
+        const Stopwatch watch;
+        GFK_CHECK(c.decodes() ? decode_packets(library, c, decoder, headers, buffers.dst,
+                                               memory->decoded.data(), nullptr)
+                              : calls->run(buffers.src, buffers.dst, nullptr));
+        return watch.us();
+    };
+    work->compare = [=, call = work->call](bool after) -> std::string {
         if (after)
             return "";
-        const size_t stride = case_.stride(), row = case_.row_bytes();
-        if (case_.decodes()) {
-            std::fill(decoded_.begin(), decoded_.end(), (unsigned char)0xa5);
-            pass(0);
-            for (size_t i = 0; i < case_.sources(); i++)
-                if (std::memcmp(&decoded_[i * stride], in_ + i * stride, case_.bytes) != 0)
-                    return "source " + std::to_string(i) + " is wrong";
+        const Regions in = regions_at(buffers.src, c.sources(), stride);
+        for (auto *bytes : {&memory->decoded, &memory->made})
+            std::fill(bytes->begin(), bytes->end(), (unsigned char)0xa5);
+        if (!c.decodes())
+            std::memset(buffers.dst, 0xa5, c.outputs() * stride);
+        call(0);
+        for (size_t i = 0; c.decodes() && i < in.size(); i++)
+            if (std::memcmp(&memory->decoded[i * stride], in[i], c.bytes) != 0)
+                return "source " + std::to_string(i) + " is wrong";
+        if (c.decodes())
             return "";
-        }
-        std::memset(out_, 0xa5, case_.outputs() * stride);
-        std::fill(made_.begin(), made_.end(), (unsigned char)0xa5);
-        pass(0);
-        const std::vector<unsigned char> rows = rlnc_rows(case_);
-        if (case_.operation == RlncCase::Vectors)
-            return rows == made_ ? "" : "the vectors are wrong";
-        const gfk_field field = field_of(case_.w);
-        const size_t size = case_.w / 8;
-        std::mt19937_64 random(3);
-        for (int sample = 0; sample < kSamples; sample++) {
-            const size_t i = random() % case_.outputs(), first = i / case_.packets * case_.n;
-            const size_t at = random() % (case_.bytes / size), e = random() % case_.n;
-            uint32_t payload = 0, element = 0;
-            std::memcpy(&payload, out_ + i * stride + at * size, size);
-            std::memcpy(&element, &made_[i * row + e * size], size);
-            if (payload != expected_symbol(field, &rows[i * row], case_.n, in_ + first * stride,
-                                           stride, at) ||
-                (case_.operation == RlncCase::Recode &&
-                 element != expected_symbol(field, &rows[i * row], case_.n,
-                                            vectors_.data() + first * row, row, e)))
-                return "packet " + std::to_string(i) + " is wrong";
-        }
-        return "";
-    }
-
-  private:
-    gfk_status encode() {
-        const gfk_rlnc_range range = case_.range();
-        const gfk_regions from = {nullptr, in_, case_.stride()};
-        const gfk_regions to = {nullptr, out_, case_.stride()};
-        return library_.gfk_rlnc_encode(code_, &range, &from, &to, nullptr, 0, workspace_, space_,
-                                        nullptr);
-    }
-    gfk_status call(double *us) {
-        const gfk_rlnc_range range = case_.range();
-        const gfk_regions from = {nullptr, in_, case_.stride()};
-        const gfk_regions to = {nullptr, out_, case_.stride()};
-        Object<gfk_rlnc_decoder_t> decoder;
-        if (case_.decodes())
-            GFK_CHECK(decoder.make(library_.gfk_rlnc_decoder_create,
-                                   library_.gfk_rlnc_decoder_destroy, code_, range.generation,
-                                   range.generations, size_t{0}));
-        const Stopwatch watch;
-        gfk_status status = GFK_STATUS_SUCCESS;
-        if (case_.operation == RlncCase::Vectors) {
-            status = library_.gfk_rlnc_vectors(code_, &range, made_.data(), case_.n, nullptr);
-        } else if (case_.operation == RlncCase::Recode) {
-            status = library_.gfk_rlnc_recode(code_, &range, kRecodeSeed, case_.n, vectors_.data(),
-                                              case_.n, &from, made_.data(), case_.n, &to,
-                                              workspace_, space_, nullptr);
-        } else if (case_.decodes()) {
-            status =
-                decode_packets(library_, case_, decoder, headers_, out_, decoded_.data(), nullptr);
-        } else {
-            status = encode();
-        }
-        if (us != nullptr)
-            *us = watch.us();
-        return status;
-    }
-
-    const Library &library_;
-    RlncCase case_;
-    unsigned threads_;
-    Object<gfk_rlnc_t> code_;
-    unsigned char *in_ = nullptr, *out_ = nullptr, *workspace_ = nullptr;
-    std::vector<unsigned char> memory_, vectors_, made_, decoded_;
-    std::vector<gfk_rlnc_header> headers_;
-    size_t space_ = 0;
-};
+        const std::vector<unsigned char> rows = rlnc_rows(c);
+        if (c.operation == RlncCase::Vectors)
+            return rows == memory->made ? "" : "the vectors are wrong";
+        const gfk_field field = field_of(c.w);
+        const Regions out = regions_at(buffers.dst, c.outputs(), stride);
+        std::string wrong = check_samples(field, rows, c.n, in, out, c.bytes);
+        if (wrong.empty() && c.operation == RlncCase::Recode) // their vectors are sums too
+            wrong = check_samples(field, rows, c.n,
+                                  regions_at(memory->vectors.data(), c.sources(), row),
+                                  regions_at(memory->made.data(), c.outputs(), row), row);
+        return wrong;
+    };
+    return work;
+}
 
 // Another library's encode. The threads share the packets, or generations, which then have the same
 // matrix; tables are made beforehand.
-struct CpuCoder : Work {
-    CpuCoder(const Library &, const RlncCase &c, const coder *other, unsigned threads)
-        : case_(c), other_(other), rows_(rlnc_rows(c)), team_(threads) {
-        const HostBuffers buffers = host_buffers(std::max(c.sources(), c.outputs()) * c.stride());
-        in_ = regions_at(buffers.src, c.sources(), c.stride());
-        out_ = regions_at(buffers.dst, c.outputs(), c.stride());
-        const size_t parts = c.generations > 1 ? 1 : std::min<size_t>(threads, c.packets);
-        for (size_t part = 0; part <= parts; part++)
-            firsts_.push_back(c.packets * part / parts);
-    }
-    ~CpuCoder() override {
-        for (void *object : objects_)
-            other_->library->destroy(object);
-    }
-    gfk_status start() override {
-        const Stopwatch watch;
-        for (size_t part = 0; part + 1 < firsts_.size(); part++) {
-            const unsigned char *first = &rows_[firsts_[part] * case_.row_bytes()];
-            const size_t rows = firsts_[part + 1] - firsts_[part];
-            const std::vector<uint32_t> matrix(first, first + rows * case_.n);
-            objects_.push_back(
-                other_->library->create(other_, (int)case_.n, (int)rows, matrix.data()));
-            if (objects_.back() == nullptr) {
-                objects_.pop_back();
-                return GFK_STATUS_OUT_OF_MEMORY;
-            }
+std::unique_ptr<Work> make_coder(const Library &, const RlncCase &c, const coder *other,
+                                 unsigned threads) {
+    struct Coders {
+        explicit Coders(unsigned count) : team(count) {}
+        ~Coders() {
+            for (void *object : objects)
+                library->destroy(object);
         }
-        facts.add("setup", "create", "setup_us", watch.us());
-        return GFK_STATUS_SUCCESS;
-    }
-    double pass(long) override {
-        if (objects_.size() == 1 && case_.generations == 1) { // wakes nobody
-            const Stopwatch watch;
-            other_->library->encode(objects_[0], in_.data(), out_.data(), case_.bytes);
-            return watch.us();
+        const coder_library *library;
+        std::vector<size_t> firsts; // packet of each part
+        std::vector<void *> objects;
+        Team team;
+    };
+    auto work = std::make_unique<CallsWork>();
+    const HostBuffers buffers = host_buffers(std::max(c.sources(), c.outputs()) * c.stride());
+    const Regions in = regions_at(buffers.src, c.sources(), c.stride());
+    const Regions out = regions_at(buffers.dst, c.outputs(), c.stride());
+    const std::vector<unsigned char> rows = rlnc_rows(c);
+    const auto coders = std::make_shared<Coders>(threads);
+    const size_t parts = c.generations > 1 ? 1 : std::min<size_t>(threads, c.packets);
+    coders->library = other->library;
+    const Stopwatch watch;
+    for (size_t part = 0; part < parts; part++) {
+        coders->firsts.push_back(c.packets * part / parts);
+        const size_t count = c.packets * (part + 1) / parts - coders->firsts[part];
+        const unsigned char *first = &rows[coders->firsts[part] * c.row_bytes()];
+        const std::vector<uint32_t> matrix(first, first + count * c.n);
+        void *object = other->library->create(other, (int)c.n, (int)count, matrix.data());
+        if (object == nullptr) {
+            work->status = GFK_STATUS_OUT_OF_MEMORY;
+            return work;
         }
-        if (case_.generations > 1)
-            return 1e6 * team_.run(case_.generations, 1, [this](unsigned, size_t g, size_t end) {
+        coders->objects.push_back(object);
+    }
+    work->facts.add("setup_us", watch.us());
+    // The libraries do not write to the lists of regions, which they take as arrays of pointers.
+    const auto encode = [=](size_t part, size_t source, size_t packet) {
+        coders->library->encode(coders->objects[part], (unsigned char **)&in[source],
+                                (unsigned char **)&out[packet], c.bytes);
+    };
+    work->call = [=](long) {
+        if (parts == 1 && c.generations == 1) { // wakes nobody
+            const Stopwatch each;
+            encode(0, 0, 0);
+            return each.us();
+        }
+        if (c.generations > 1)
+            return 1e6 * coders->team.run(c.generations, 1, [&](unsigned, size_t g, size_t end) {
                 for (; g < end; g++)
-                    other_->library->encode(objects_[0], &in_[g * case_.n],
-                                            &out_[g * case_.packets], case_.bytes);
+                    encode(0, g * c.n, g * c.packets);
             });
-        return 1e6 * team_.run([this](unsigned t) {
-            if (t < objects_.size())
-                other_->library->encode(objects_[t], in_.data(), &out_[firsts_[t]], case_.bytes);
+        return 1e6 * coders->team.run([&](unsigned t) {
+            if (t < parts)
+                encode(t, 0, coders->firsts[t]);
         });
-    }
-    std::string check(bool after) override {
+    };
+    work->compare = [=, call = work->call](bool after) -> std::string {
         if (after)
             return "";
-        std::memset(out_[0], 0xa5, case_.outputs() * case_.stride());
-        pass(0);
-        const gfk_field field = field_of(case_.w);
-        std::mt19937_64 random(3);
-        for (int sample = 0; sample < kSamples; sample++) {
-            const size_t i = random() % case_.outputs(), at = random() % case_.bytes;
-            if (out_[i][at] != expected_symbol(field, &rows_[i % case_.packets * case_.n], case_.n,
-                                               in_[i / case_.packets * case_.n], case_.stride(),
-                                               at))
-                return "packet " + std::to_string(i) + " is wrong";
-        }
-        return "";
-    }
-
-  private:
-    RlncCase case_;
-    const coder *other_;
-    std::vector<unsigned char> rows_;
-    std::vector<size_t> firsts_; // packet of each part
-    Regions in_, out_;
-    std::vector<void *> objects_;
-    Team team_;
-};
+        std::memset(out[0], 0xa5, c.outputs() * c.stride());
+        call(0);
+        const std::vector<unsigned char> same(rows.begin(),
+                                              rows.begin() + (long)(c.packets * c.row_bytes()));
+        return check_samples(field_of(c.w), same, c.n, in, out, c.bytes);
+    };
+    return work;
+}
 
 void add_coder(Rows *rows, const RlncCase &c, const coder *other, unsigned threads) {
     const coder_library *const library = other->library;
@@ -239,7 +173,7 @@ void add_coder(Rows *rows, const RlncCase &c, const coder *other, unsigned threa
         const bool here = library->version == nullptr || library->version() != nullptr;
         return std::string(here ? "" : "not on this machine");
     };
-    row.make = makes<CpuCoder>(c, other, threads);
+    row.make = made_by(make_coder, c, other, threads);
     rows->push_back(row);
 }
 
@@ -333,6 +267,39 @@ gfk_status make_rlnc(const Library &library, const RlncCase &c, size_t n, bool o
     return code->make(library.gfk_rlnc_create, library.gfk_rlnc_destroy, &field, n, c.bytes, &desc);
 }
 
+size_t RlncCalls::workspace() {
+    const gfk_field field = field_of(c.w);
+    const gfk_rlnc_range range = c.range();
+    GFK_CHECK(c.operation == RlncCase::Matmul
+                  ? library.gfk_matmul_workspace(&field, c.packets, c.n, c.bytes, &desc, &bytes)
+              : c.operation == RlncCase::Recode
+                  ? library.gfk_rlnc_recode_workspace(code, &range, c.n, &bytes)
+                  : library.gfk_rlnc_encode_workspace(code, &range, &bytes));
+    return bytes;
+}
+
+gfk_status RlncCalls::run(void *in, void *out, gfk_stream_t stream) const {
+    const gfk_rlnc_range range = c.range();
+    const gfk_regions from = {nullptr, in, c.stride()}, to = {nullptr, out, c.stride()};
+    if (c.operation == RlncCase::Vectors)
+        return library.gfk_rlnc_vectors(code, &range, made, c.n, stream);
+    if (c.operation == RlncCase::Recode)
+        return library.gfk_rlnc_recode(code, &range, kRecodeSeed, c.n, read, c.n, &from, made, c.n,
+                                       &to, space, bytes, stream);
+    if (c.operation != RlncCase::Matmul)
+        return library.gfk_rlnc_encode(code, &range, &from, &to, nullptr, 0, space, bytes, stream);
+    const gfk_field field = field_of(c.w);
+    const gfk_matrix a = GFK_MATRIX_DENSE_INIT(rows, c.packets, c.n, c.n);
+    return library.gfk_matmul(&field, &a, &from, &to, c.bytes, GFK_SET, &desc, space, bytes,
+                              stream);
+}
+
+gfk_status RlncCalls::make_decoder(Object<gfk_rlnc_decoder_t> *decoder) const {
+    const gfk_rlnc_range range = c.range();
+    return decoder->make(library.gfk_rlnc_decoder_create, library.gfk_rlnc_decoder_destroy, code,
+                         range.generation, range.generations, size_t{0});
+}
+
 gfk_status decode_packets(const Library &library, const RlncCase &c, gfk_rlnc_decoder_t decoder,
                           const std::vector<gfk_rlnc_header> &headers, void *packets, void *sources,
                           gfk_stream_t stream) {
@@ -384,7 +351,7 @@ void rlnc_cpu_rows(const std::vector<RlncCase> &cases, Rows *rows) {
                 continue;
             Row row = rlnc_row(c, c.id(), "cpu", threads);
             row.passes = is_packet ? 31 : 5;
-            row.make = makes<CpuRlnc>(c, threads);
+            row.make = made_by(make_calls, c, threads);
             rows->push_back(row);
             if (c.w == 8 && (is_packet || c.operation == RlncCase::Encode)) {
                 if (coder_of("isa-l") != nullptr)

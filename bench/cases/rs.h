@@ -17,6 +17,7 @@ struct RsCase {
     enum Damaged { Clean, Region, Regions, Symbol, Symbols } damaged = Clean;
     enum { All, Few, None } ceiling = All; // the best of all variants, or of two
 
+    bool is_batch() const { return operation >= BatchEncode; }
     std::string id() const;
     std::string name() const; // rs_<operation>_w<W>/<k>+<m>/<region>[x<stripes>][/...]
 };

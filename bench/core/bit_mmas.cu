@@ -8,14 +8,14 @@
 namespace {
 
 constexpr int kOperands = 8; // of each side; 32 bytes for each column
+constexpr int COLUMNS = 256; // half as many counts in a lane
+constexpr unsigned THREADS = 256;
 
-// COLUMNS / 2 counts a lane.
-template <int COLUMNS, unsigned THREADS>
 __global__ void __launch_bounds__(THREADS, 1)
     mma_kernel(const uint4 *operands, unsigned rounds, uint32_t *sum) {
     extern __shared__ __align__(128) uint4 columns[];
     for (unsigned i = threadIdx.x; i < kOperands * 2 * COLUMNS; i += THREADS)
-        columns[i] = operands[kLoopOperands / 32 + i];
+        columns[i] = operands[kMmaOperands / 32 + i];
     uint32_t rows[kOperands][4], counts[COLUMNS / 2] = {};
     for (int i = 0; i < kOperands; i++) {
         const uint4 x =
@@ -43,32 +43,21 @@ __global__ void __launch_bounds__(THREADS, 1)
     atomicAdd(sum, mine);
 }
 
-template <int COLUMNS, unsigned THREADS>
-double run(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
+} // namespace
+
+double run_bit_mmas(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
     constexpr int shared = kOperands * 32 * COLUMNS;
-    const auto kernel = mma_kernel<COLUMNS, THREADS>;
     const int blocks = gpu().properties.multiProcessorCount;
     if (gpu().properties.major != 9 || gpu().properties.minor != 0)
         return 0;
-    GPU_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-    kernel<<<blocks, THREADS, shared, stream>>>((const uint4 *)operands, rounds, sum);
+    GPU_CHECK(
+        cudaFuncSetAttribute(mma_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    mma_kernel<<<blocks, THREADS, shared, stream>>>((const uint4 *)operands, rounds, sum);
     GPU_CHECK(cudaGetLastError());
     return 64.0 * COLUMNS * 256 * kOperands * rounds * (THREADS / 128) * blocks;
 }
-
-} // namespace
 #else
-namespace {
-template <int COLUMNS, unsigned THREADS>
-double run(const void *, unsigned, uint32_t *, cudaStream_t) {
+double run_bit_mmas(const void *, unsigned, uint32_t *, cudaStream_t) {
     return 0;
 }
-} // namespace
 #endif
-
-double run_bit_mmas(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
-    return run<256, 256>(operands, rounds, sum, stream);
-}
-double run_narrow_mmas(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
-    return run<64, 512>(operands, rounds, sum, stream);
-}

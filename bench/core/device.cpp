@@ -197,6 +197,21 @@ void Layout::make_cold() const {
 }
 
 // ---- check -----------------------------------------------------------------------------------
+Combination combination(unsigned w, const char *coefficients, size_t k, size_t m, const Strided &in,
+                        const Strided &out) {
+    return {coefficients,
+            k * w / 8,
+            in.at,
+            in.stride,
+            out.at,
+            out.stride,
+            out.bytes,
+            (unsigned)k,
+            (unsigned)m,
+            w,
+            (uint32_t)(field_of(w).polynomial ^ UINT64_C(1) << w)};
+}
+
 Checker::Checker() {
     const Mismatches none = {0, ~0ull};
     GPU_CHECK(cudaMemcpyAsync(device_object<Mismatches>(), &none, sizeof none,
@@ -244,22 +259,15 @@ void MatrixWork::expect(long first, long count) const {
     char *coefficients = (char *)gpu_slot(Slot::Coefficients, elements.size());
     GPU_CHECK(cudaMemcpyAsync(coefficients, elements.data(), elements.size(),
                               cudaMemcpyHostToDevice, gpu().stream));
-    Combination c = {coefficients,
-                     k * size,
-                     layout_.in(0) + in_offset_,
-                     layout_.stride(),
-                     layout_.expected() + out_offset_,
-                     layout_.stride(),
-                     length_ ? length_ : layout_.bytes,
-                     (unsigned)k,
-                     (unsigned)m,
-                     w_,
-                     (uint32_t)(field_of(w_).polynomial ^ UINT64_C(1) << w_),
-                     mode_ == GFK_XOR,
-                     (unsigned)count,
-                     same ? 0 : bytes,
-                     layout_.stride() * k,
-                     layout_.output_bytes()};
+    const size_t stride = layout_.stride();
+    Combination c =
+        combination(w_, coefficients, k, m, {layout_.in(0) + in_offset_, stride, 0},
+                    {layout_.expected() + out_offset_, stride, length_ ? length_ : layout_.bytes});
+    c.accumulate = mode_ == GFK_XOR;
+    c.sets = (unsigned)count;
+    c.coefficients_set = same ? 0 : bytes;
+    c.in_set = stride * k;
+    c.out_set = layout_.output_bytes();
     combine_by_shifts(c, gpu().stream);
 }
 
@@ -282,33 +290,4 @@ std::string MatrixWork::check(bool after) {
                       end - first);
     }
     return checker.verdict();
-}
-
-char *LoopWork::allocate(size_t bytes, uint64_t seed) {
-    operands_ = (char *)gpu_slot(Slot::Inputs, bytes);
-    fill_random(operands_, bytes, seed, 0, gpu().stream);
-    return operands_;
-}
-
-gfk_status LoopWork::start_loop(const char *fact) {
-    const double operations = run(rounds_, gpu().stream);
-    facts.add(fact, operations);
-    return operations > 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
-}
-
-uint32_t LoopWork::sum_of(unsigned rounds) const {
-    auto *sum = device_object<uint32_t>();
-    uint32_t found = 0;
-    GPU_CHECK(cudaMemsetAsync(sum, 0, sizeof *sum, gpu().stream));
-    run(rounds, gpu().stream);
-    GPU_CHECK(cudaMemcpyAsync(&found, sum, sizeof found, cudaMemcpyDeviceToHost, gpu().stream));
-    gpu_synchronize();
-    return found;
-}
-
-std::string LoopWork::check(bool) {
-    const uint32_t once = sum_of(1);
-    const bool right = (once != 0 || is_zero()) && sum_of(rounds_) == rounds_ * once &&
-                       sum_of(2 * rounds_) == 2 * rounds_ * once;
-    return right ? "" : "rounds were left out";
 }

@@ -69,6 +69,19 @@ struct Layout {
     void make_cold() const; // before a replay: what rotation alone does not evict
 };
 
+// out = coefficients * in by shifts, for k inputs and m outputs of `bytes` bytes, each side `stride` apart;
+// the coefficients are in device memory, rows one behind the other.
+struct Strided {
+    char *at;
+    size_t stride, bytes;
+};
+Combination combination(unsigned w, const char *coefficients, size_t k, size_t m, const Strided &in,
+                        const Strided &out);
+inline void combine(unsigned w, const char *coefficients, size_t k, size_t m, const Strided &in,
+                    const Strided &out) {
+    combine_by_shifts(combination(w, coefficients, k, m, in, out), gpu().stream);
+}
+
 // Collects differences: expected against actual, on the device.
 class Checker {
   public:
@@ -171,33 +184,6 @@ class MatrixWork : public DeviceWork {
 
   private:
     void expect(long first, long count) const;
-};
-
-// Work whose launch is `rounds` of a loop, over operands that the row fills.
-class LoopWork : public DeviceWork {
-  public:
-    LoopWork(LoopKernel *kernel, unsigned rounds) : kernel_(kernel), rounds_(rounds) {}
-    std::string check(bool after) override; // all rounds against one
-    void launch(long, cudaStream_t stream) const override { run(rounds_, stream); }
-    long sets() const override { return 1; }
-    void make_cold() const override {}
-
-  protected:
-    // Room for the operands, filled with random bytes.
-    char *allocate(size_t bytes, uint64_t seed);
-    // The first launch; `fact` becomes its operations.
-    gfk_status start_loop(const char *fact);
-    virtual bool is_zero() const { return false; } // the sum
-
-  private:
-    double run(unsigned rounds, cudaStream_t stream) const {
-        return kernel_(operands_, rounds, device_object<uint32_t>(), stream);
-    }
-    uint32_t sum_of(unsigned rounds) const;
-
-    LoopKernel *kernel_;
-    unsigned rounds_;
-    char *operands_ = nullptr;
 };
 
 // ---- clocks, power and energy, from NVML where it can be loaded ------------------------------

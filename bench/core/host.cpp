@@ -5,12 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <random>
-#include <utility>
 
 #include "library.h"
 
@@ -25,19 +22,6 @@ void fill(unsigned char *p, size_t bytes, uint64_t seed) {
         words[i] = random();
 }
 
-const char *const kPhases[] = {"other",   "ceilings", "start",  "checks",
-                               "warm-up", "passes",   "pauses", "sustained"};
-double g_seconds[std::size(kPhases)];
-Phase g_phase = Phase::Other;
-Stopwatch g_since; // the phase began
-
-// Ends the phase, and returns it.
-Phase enter(Phase phase) {
-    g_seconds[(int)g_phase] += g_since.seconds();
-    g_since = Stopwatch();
-    return std::exchange(g_phase, phase);
-}
-
 double read_number(const char *file) { // 0 where there is none
     double value = 0;
     std::ifstream(file) >> value;
@@ -45,25 +29,6 @@ double read_number(const char *file) { // 0 where there is none
 }
 
 } // namespace
-
-Spell::Spell(Phase phase) : before_(enter(g_phase == Phase::Ceiling ? g_phase : phase)) {}
-
-Spell::~Spell() {
-    enter(before_);
-}
-
-std::string seconds_by_phase() {
-    enter(g_phase);
-    double all = 0;
-    std::string parts;
-    for (size_t i = 0; i < std::size(kPhases); i++) {
-        char text[64];
-        std::snprintf(text, sizeof text, "%s%s %.1f", i ? ", " : "", kPhases[i], g_seconds[i]);
-        all += g_seconds[i];
-        parts += text;
-    }
-    return std::to_string(std::lround(all)) + " seconds: " + parts;
-}
 
 unsigned cpu_cores() {
     cpu_set_t mask;

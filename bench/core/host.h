@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -22,21 +23,6 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Where the seconds of a run go. While a Spell lives, time counts for its phase, and not for the one
-// around it; but all that ceilings take is theirs.
-enum class Phase { Other, Ceiling, Start, Check, WarmUp, Pass, Pause, Sustained };
-class Spell {
-  public:
-    explicit Spell(Phase phase);
-    ~Spell();
-    Spell(const Spell &) = delete;
-    Spell &operator=(const Spell &) = delete;
-
-  private:
-    Phase before_;
-};
-std::string seconds_by_phase(); // of the run so far, in words
-
 // The cores that CPU rows use: affinity, and the quota of the control group.
 unsigned cpu_cores();
 // Lets this process run on n of its cores only. Before threads are started. False: there are fewer.
@@ -49,6 +35,18 @@ struct HostBuffers {
 };
 // At least `bytes` of each, aligned to 4096; the same memory in every call, grown when needed.
 HostBuffers host_buffers(size_t bytes);
+
+// Memory that begins at a multiple of 256.
+class Aligned {
+  public:
+    explicit Aligned(size_t bytes) : memory_(bytes + 255) {}
+    unsigned char *data() const {
+        return (unsigned char *)(((uintptr_t)memory_.data() + 255) / 256 * 256);
+    }
+
+  private:
+    std::vector<unsigned char> memory_;
+};
 
 using Regions = std::vector<unsigned char *>;
 Regions regions_at(unsigned char *first, size_t count, size_t bytes); // one behind the other

@@ -49,14 +49,11 @@ struct Combination {
 };
 void combine_by_shifts(const Combination &combination, cudaStream_t stream);
 
-// A loop that adds to *sum what is `rounds` times a number of the operands. Returns its operations; 0:
-// not on this device.
-using LoopKernel = double(const void *operands, unsigned rounds, uint32_t *sum,
-                          cudaStream_t stream);
-constexpr size_t kLoopOperands = 128 << 10; // bytes, of loops in registers and shared memory
-// Warpgroup MMAs, multiply-adds of bits, of 256 columns; of 64, as in the ring kernels. The first half
-// of the operands are data, the second one the matrix.
-LoopKernel run_bit_mmas, run_narrow_mmas;
+// A loop of warpgroup MMAs that adds to *sum what is `rounds` times a number of the operands. Returns its
+// multiply-adds of bits; 0: not on this device. The first half of the operands are data, the second one the
+// matrix.
+double run_bit_mmas(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream);
+constexpr size_t kMmaOperands = 128 << 10; // bytes
 
 // Reads the buffer, so that it, and nothing older, is in the cache, and no line is dirty.
 void read_through(const void *p, size_t bytes, unsigned *sink, cudaStream_t stream);

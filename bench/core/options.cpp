@@ -44,9 +44,14 @@ bool take_side(Options *o, const Text &value) {
     return o->device || o->host;
 }
 
-bool take_shard(Options *o, const Text &value) {
-    return std::sscanf(value.c_str(), "%u/%u", &o->shard, &o->shards) == 2 && o->shard >= 1 &&
-           o->shard <= o->shards;
+bool take_filter(Options *o, const Text &value) {
+    o->filter = value;
+    try {
+        (void)std::regex(value, std::regex::extended);
+    } catch (const std::regex_error &) {
+        return false;
+    }
+    return true;
 }
 
 bool take_sizes(Options *o, const Text &value) {
@@ -89,11 +94,11 @@ struct Option {
 };
 const Option kOptions[] = {
     {nullptr, "NAME", "", take_preset}, // the program's own; its help is the list of presets
-    {"--full", "", "default with more sizes (4 KiB to 2 GiB), xor, hot; use with --shard",
-     &Options::full},
-    {"--shard", "I/N", "part I (from 1) of N parts of the region rows", take_shard},
-    {"--giant", "", "short for --preset giant",
-     [](Options *o, const Text &) { return take_preset(o, "giant"); }},
+    {"--filter", "REGEX",
+     "only rows whose name, or group:name, the extended regular expression finds,\n"
+     "e.g. ^small: or split_w8; with a - at its beginning, only the others",
+     take_filter},
+    {"--full", "", "the group sizes with more of them (4 KiB to 2 GiB), xor, hot", &Options::full},
     {"--only", "gpu|cpu", "only rows of that side", take_side},
     {"--method", "A,B,...", "only rows of these methods, e.g. SPLIT", &Options::methods},
     {"--width", "8,16,32", "only rows of these widths", take_widths},
@@ -111,9 +116,7 @@ const Option kOptions[] = {
     {"--no-sustained", "", "leave out what takes two seconds a row without a pause",
      &Options::no_sustained},
     {"--seed", "N", "of the random constants (10)", take_seed},
-    {"--out", "FILE",
-     "JSON of everything, for bench/report.py and bench/compare.py; CSV where\n"
-     "the name ends in .csv",
+    {"--out", "FILE", "JSON of everything, for bench/report.py and bench/compare.py",
      &Options::out},
     {"--against", "LIBGFK", "measure each row in turns with another build of libgfk.so",
      &Options::against},
@@ -121,19 +124,22 @@ const Option kOptions[] = {
 
 void print_help(const Program &program) {
     std::printf("%s [OPTION...]\n\n  %s NAME\n", program.name, program.option);
-    for (const auto &preset : program.presets)
+    for (const auto &preset : program.presets) {
         std::printf("    %-16s %s\n", preset.name, preset.what);
+        Text groups;
+        for (const Text part : preset.parts)
+            groups += " " + part.substr(part.find(':') + 1);
+        if (preset.parts.size() > 1)
+            std::printf("    %-16s groups:%s\n", "", groups.c_str());
+    }
     std::puts("");
     for (const Option &option : kOptions) {
         if (option.name == nullptr)
             continue;
         const Text left = Text(option.name) + " " + option.argument, indent(21, ' ');
         const Text help = std::regex_replace(option.help, std::regex("\n"), "\n" + indent);
-        if (!help.empty())
-            std::printf("  %-18s %s\n", left.c_str(), help.c_str());
+        std::printf("  %-18s %s\n", left.c_str(), help.c_str());
     }
-    std::puts(
-        "  --benchmark_...    Google Benchmark's own flags, e.g. --benchmark_filter=split_w8");
 }
 
 // The option that `word` names as "--name", or with a value as "--name=value"; or null.
@@ -148,13 +154,12 @@ const Option *option_of(const Program &program, const Text &word) {
 
 } // namespace
 
-Options parse_options(const Program &program, int *argc, char **argv) {
+Options parse_options(const Program &program, int argc, char **argv) {
     Options options;
     options.program = &program;
     options.preset = program.presets[0].name;
     options.command = program.name;
-    int kept = 1;
-    for (int i = 1; i < *argc; i++) {
+    for (int i = 1; i < argc; i++) {
         const Text word = argv[i];
         options.command += " " + word;
         if (word == "--help") {
@@ -162,17 +167,14 @@ Options parse_options(const Program &program, int *argc, char **argv) {
             std::exit(0);
         }
         const Option *option = option_of(program, word);
-        if (option == nullptr) {
-            argv[kept++] = argv[i];
-            continue;
-        }
         const size_t equals = word.find('=');
         Text value = equals == Text::npos ? "" : word.substr(equals + 1);
-        if (equals == Text::npos && *option->argument != 0 && i + 1 < *argc) {
+        const bool takes_value = option != nullptr && *option->argument != 0;
+        if (takes_value && equals == Text::npos && i + 1 < argc) {
             value = argv[++i];
             options.command += " " + value;
         }
-        if ((value.empty() && *option->argument != 0) || !option->take(&options, value)) {
+        if (option == nullptr || (value.empty() && takes_value) || !option->take(&options, value)) {
             std::fprintf(stderr, "%s: %s: \"%s\" is not understood; see --help\n", program.name,
                          word.substr(0, equals).c_str(), value.c_str());
             std::exit(2);
@@ -182,7 +184,5 @@ Options parse_options(const Program &program, int *argc, char **argv) {
         if (word.rfind("--out", 0) == 0)
             options.command.erase(options.command.size() - value.size(), value.rfind('/') + 1);
     }
-    argv[kept] = nullptr;
-    *argc = kept;
     return options;
 }

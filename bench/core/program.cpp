@@ -7,19 +7,17 @@
 #include <cstring>
 #include <ctime>
 #include <map>
-#include <regex>
-
-#include <unistd.h>
-
-#include <benchmark/benchmark.h>
 
 #include "build_info.h"
 #include "cases/cases.h"
+#include "output.h"
 #ifdef HAVE_CUDA
 #include "device.h"
 #endif
 
 namespace {
+
+constexpr char kNoRows[] = "no row of this preset can run here and fits the options";
 
 // Release, and nothing that slows down or checks: else the figures are not this library's.
 std::string unfit_build() {
@@ -45,25 +43,6 @@ std::string now_utc() {
     return text;
 }
 
-// A name of the record as people write it.
-std::string title_of(std::string name) {
-    for (const auto &[key, title] :
-         {std::pair("gf_complete", "GF-Complete"), std::pair("isa_l", "ISA-L"),
-          std::pair("jerasure", "Jerasure"), std::pair("m4rie", "M4RIE"),
-          std::pair("google_benchmark", "Google Benchmark")})
-        if (name.rfind(key, 0) == 0)
-            name.replace(0, std::strlen(key), title);
-    name = std::regex_replace(name, std::regex("_simd"), " SIMD");
-    std::replace(name.begin(), name.end(), '_', ' ');
-    return name;
-}
-
-std::string host_name() {
-    char name[65] = "";
-    gethostname(name, sizeof name - 1);
-    return name;
-}
-
 Fields describe(const Options &options) {
     Fields context;
 #ifdef HAVE_CUDA
@@ -73,25 +52,31 @@ Fields describe(const Options &options) {
     context.add(options.program->option + 2, options.preset, "commit", BUILD_COMMIT, "date_utc",
                 now_utc(), "command", options.command, "gfk_version", std::to_string(gfk_version()),
                 "build_type", BUILD_TYPE, "compiler", BUILD_COMPILER, "compiler_flags", BUILD_FLAGS,
-                "cuda_compiler", BUILD_CUDA, "host_name", host_name(), "cpu", cpu_model(),
-                "cpu_cores", std::to_string(cpu_cores()), "gf_complete", BUILD_GFCOMPLETE,
-                "google_benchmark", BUILD_BENCHMARK, "seed", std::to_string(options.seed));
+                "cuda_compiler", BUILD_CUDA, "cpu", cpu_model(), "cpu_cores",
+                std::to_string(cpu_cores()), "gf_complete", BUILD_GFCOMPLETE, "seed",
+                std::to_string(options.seed));
     context.add(baseline_facts());
     context.add("unfit", given(unfit_build()), "against", given(options.against));
     return context;
 }
 
-// Rows of the list that cannot run here, by reason.
+// Kernels that cannot run on the device, by reason, and engines.
 void print_absent(const Program &program) {
     std::map<std::string, int> reasons;
-    for (size_t i = 0; i < gfk_kernel_count(); i++) {
-        const char *reason = nullptr;
+    const char *reason = nullptr;
+    for (size_t i = 0; i < gfk_kernel_count(); i++, reason = nullptr)
         if (gfk_kernel_available(gfk_kernel_at(i), GFK_CURRENT_DEVICE, &reason) !=
             GFK_STATUS_SUCCESS)
             reasons[reason ? reason : "unknown"]++;
+    for (const auto &[why, count] : reasons)
+        std::fprintf(stderr, "%s: %d rows are absent: %s\n", program.name, count, why.c_str());
+    for (size_t i = 0; i < gfk_engine_count(); i++, reason = nullptr) {
+        const gfk_engine_info *engine = gfk_engine_at(i);
+        if (!gfk_engine_family_on_cpu(engine->family) &&
+            gfk_engine_available(engine, GFK_CURRENT_DEVICE, &reason) != GFK_STATUS_SUCCESS)
+            std::fprintf(stderr, "%s: %s is absent: %s\n", program.name, engine->id,
+                         reason ? reason : "unknown");
     }
-    for (const auto &[reason, count] : reasons)
-        std::fprintf(stderr, "%s: %d rows are absent: %s\n", program.name, count, reason.c_str());
 }
 
 void loud(const std::string &what, const std::string &why) {
@@ -103,8 +88,20 @@ void loud(const std::string &what, const std::string &why) {
                  line.c_str());
 }
 
-Rows rows_of(const Program &program, const Options &options) {
-    Rows rows = program.rows(options);
+Rows rows_of(const Program &program, Options options) {
+    Rows rows;
+    const auto preset =
+        std::find_if(program.presets.begin(), program.presets.end(),
+                     [&](const auto &known) { return options.preset == known.name; });
+    for (const char *part : preset->parts) {
+        Rows more;
+        options.part = part;
+        program.add(options, &more);
+        for (Row &row : more) {
+            row.group = options.part.substr(options.part.find(':') + 1);
+            rows.push_back(std::move(row));
+        }
+    }
     select_rows(options, &rows);
     return rows;
 }
@@ -116,10 +113,7 @@ int run_program(const Program &program, int argc, char **argv) {
         std::fprintf(stderr, "%s: %s\n", program.name, why.c_str());
         return 2;
     };
-    Options options = parse_options(program, &argc, argv);
-    benchmark::Initialize(&argc, argv); // takes the rest of the command line
-    if (benchmark::ReportUnrecognizedArguments(argc, argv))
-        return 2;
+    Options options = parse_options(program, argc, argv);
     if (options.cores != 0 && !limit_cpu_cores(options.cores))
         return refuse("there are no " + std::to_string(options.cores) + " cores");
     if (!options.against.empty()) {
@@ -133,41 +127,39 @@ int run_program(const Program &program, int argc, char **argv) {
         options.device = false;
     }
     if (options.list) {
-        const std::vector<std::string> names = filtered_names(rows_of(program, options));
-        for (const std::string &name : names)
-            std::puts(name.c_str());
-        return names.empty() ? refuse("no row of this preset can run here and fits the options")
-                             : 0;
+        const Rows rows = rows_of(program, options);
+        for (const Row &row : rows)
+            std::puts(row.name.c_str());
+        return rows.empty() ? refuse(kNoRows) : 0;
     }
     loud("NOT FIT FOR MEASUREMENT", unfit_build());
     if (options.device)
         print_absent(program);
     Fields context = describe(options);
 #ifdef HAVE_CUDA
-    if (options.device && options.is("card"))
+    if (options.device && options.preset == "card")
         take_any_clock();
     if (options.device && options.against.empty())
         context.set("void", given(void_reason(program.has_products(options))));
 #endif
     for (const auto &[name, value] : context.all())
-        std::printf("%-26s %s\n", title_of(name).c_str(), context.text(name).c_str());
+        std::printf("%-26s %s\n", name.c_str(), context.text(name).c_str());
     loud("THIS RUN IS VOID", context.text("void"));
-    const size_t count = run_rows(options, context, rows_of(program, options));
-    print_summary(options);
-    std::printf("\n%s\n", seconds_by_phase().c_str());
-    if (!options.out.empty() && count != 0)
+    run_rows(options, context, rows_of(program, options));
+    const bool none = results().empty();
+    print_ratios();
+    if (!options.out.empty() && !none)
         std::printf("wrote %s\n", options.out.c_str());
-    if (options.is("card") && count != 0)
+    if (options.preset == "card" && !none)
         std::printf("\n%s\nPlease send the lines from \"###\" on as an issue to the tracker of "
                     "gf-kernels.\n",
                     card_text(context, results()).c_str());
     loud("THIS RUN IS VOID", context.text("void"));
     loud("NOT FIT FOR MEASUREMENT", unfit_build());
-    benchmark::Shutdown();
     std::fflush(stdout);
-    if (count == 0)
-        refuse("no row of this preset can run here and fits the options");
-    bool failed = count == 0;
+    if (none)
+        refuse(kNoRows);
+    bool failed = none;
     for (const Result &r : results())
         if (r.fields.text("state") == "failed") {
             failed = true;

@@ -10,10 +10,11 @@ struct Program {
     const char *name, *option; // "gfk_bench", "--preset"; the record's field has the option's name
     struct Preset {
         const char *name, *what;
+        std::vector<const char *> parts; // "region:small": the rows of the group small
     };
-    std::vector<Preset> presets;          // the first one is the default
-    Rows (*rows)(const Options &options); // of options.preset
+    std::vector<Preset> presets;                     // the first one is the default
+    void (*add)(const Options &options, Rows *rows); // appends the rows of options.part
     bool (*has_products)(
-        const Options &options); // so that their plain kernels say if a run is void
+        const Options &options); // then plain kernels of products say if a run is void
 };
 int run_program(const Program &program, int argc, char **argv); // an exit code

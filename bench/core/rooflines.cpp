@@ -68,7 +68,6 @@ double moved_bytes(const Plain &plain) {
 // One pass of each kernel, and then more of those that were the fastest: these differ by less than
 // one percent.
 Ceiling measure(const Plain &plain) {
-    const Spell spell(Phase::Ceiling);
     Ceiling ceiling;
     ceiling.what = kNames[(int)plain.kind];
     const double traffic = moved_bytes(plain) / 1e3;

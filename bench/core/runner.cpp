@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures rows: ceiling, start, check, passes, check, facts. Google Benchmark calls it row by row.
+// Measures rows: ceiling, start, check, passes, check, facts.
 #include <algorithm>
+#include <regex>
 #include <set>
 
 #include <strings.h>
@@ -11,26 +12,12 @@ namespace {
 
 constexpr double kSlowGBps = 4; // a pass over 1 GiB of data takes a quarter of a second
 
+constexpr double kLeastSeconds = 0.1; // of all passes, where a row does not have their number
+
 std::vector<Result> g_results;
-Stopwatch g_since_last; // the row before was kept
 
-// Google Benchmark calls a row more than once while it looks for an iteration count.
-void keep(Result result) {
-    const bool again = !g_results.empty() && g_results.back().name == result.name;
-    double seconds = g_since_last.seconds();
-    g_since_last = Stopwatch();
-    if (again) {
-        seconds += g_results.back().fields.number("row_seconds");
-        g_results.pop_back();
-    }
-    result.fields.set("row_seconds", seconds);
-    g_results.push_back(std::move(result));
-}
-
-void end(benchmark::State &state, Result *result, const char *how, const std::string &reason) {
+void end(Result *result, const char *how, const std::string &reason) {
     result->fields.add("state", how, "reason", reason);
-    state.SkipWithError(reason.c_str());
-    keep(*result);
 }
 
 void add_sustained(const Sustained &s, const Row &row, const Ceiling *ceiling, Fields *fields) {
@@ -42,16 +29,13 @@ void add_sustained(const Sustained &s, const Row &row, const Ceiling *ceiling, F
         return;
     const double gbps = row.data_bytes / s.launch_us / 1e3, traffic = gbps * row.moved;
     const double roofline = ceiling ? ceiling->sustained_gbps : 0;
-    fields->add("sustained_data_GBps", gbps, "sustained_traffic_GBps", traffic, "data_GB_per_joule",
-                when(s.watts > 0, gbps / s.watts), "sustained_roofline_GBps",
-                when(roofline > 0, roofline), "sustained_percent_of_roofline",
-                when(roofline > 0, 100 * traffic / roofline));
+    fields->add("sustained_data_GBps", gbps, "data_GB_per_joule", when(s.watts > 0, gbps / s.watts),
+                "sustained_percent_of_roofline", when(roofline > 0, 100 * traffic / roofline));
 }
 
 void measure_sustained(Ceiling *ceiling) {
     if (ceiling->sustained.launch_us != 0 || !ceiling->measure_sustained)
         return;
-    const Spell spell(Phase::Sustained);
     ceiling->sustained = ceiling->measure_sustained();
     ceiling->sustained_gbps = ceiling->gbps * ceiling->times.median / ceiling->sustained.launch_us;
 }
@@ -59,8 +43,7 @@ void measure_sustained(Ceiling *ceiling) {
 void add_times(const Row &row, const Ceiling *ceiling, const Times &t, double data_bytes,
                Fields *f) {
     f->add("state", "measured", "time_us_median", t.median, "time_us_min", t.min, "time_us_max",
-           t.max, "spread_percent", t.median > 0 ? 100 * (t.max - t.min) / t.median : 0.0,
-           "replays", t.count);
+           t.max, "spread_percent", t.median > 0 ? 100 * (t.max - t.min) / t.median : 0.0);
     if (data_bytes == 0)
         return;
     const double gbps = t.median > 0 ? data_bytes / t.median / 1e3 : 0, traffic = gbps * row.moved;
@@ -73,12 +56,10 @@ void add_times(const Row &row, const Ceiling *ceiling, const Times &t, double da
            when(traffic > 1.01 * ceiling->gbps, true));
 }
 
-void report_ceiling(benchmark::State &state, const Row &row, Result *result) {
+void report_ceiling(const Row &row, Result *result) {
     const Ceiling &ceiling = row.ceiling();
     if (!ceiling.error.empty() || ceiling.gbps == 0)
-        return end(state, result, "failed", ceiling.error);
-    for (auto _ : state)
-        state.SetIterationTime(ceiling.times.median * 1e-6);
+        return end(result, "failed", ceiling.error);
     add_times(row, &ceiling, ceiling.times, row.data_bytes, &result->fields);
     result->fields.add(ceiling.fields);
     if (row.sustained)
@@ -86,13 +67,11 @@ void report_ceiling(benchmark::State &state, const Row &row, Result *result) {
     result->variants = ceiling.variants;
     result->fields.set("note", "best of " + std::to_string(ceiling.variants.all().size()) + ": " +
                                    ceiling.best);
-    keep(*result);
 }
 
 using Works = std::vector<std::unique_ptr<Work>>;
 
 std::string check(const Works &works, bool after) {
-    const Spell spell(Phase::Check);
     static const char *const whose[] = {"", " (the other library)"};
     for (size_t i = 0; i < works.size(); i++) {
         const std::string wrong = works[i]->check(after);
@@ -103,45 +82,42 @@ std::string check(const Works &works, bool after) {
 }
 
 // The work of the linked library, or in turns that and the work of the other one.
-void measure_works(benchmark::State &state, const Row &row, Ceiling *ceiling, bool sustained,
-                   Result *result) {
+void measure_works(const Row &row, Ceiling *ceiling, bool sustained, Result *result) {
     Works works;
-    works.push_back(row.make(linked_library()));
-    if (other_library() != nullptr)
-        works.push_back(row.make(*other_library()));
+    for (const Library *library : {&linked_library(), other_library()})
+        if (library != nullptr)
+            works.push_back(row.make(*library));
     for (const auto &work : works) {
-        const Spell spell(Phase::Start);
         const gfk_status status = work->start();
         const bool mine = work == works[0];
         const bool skipped = !mine || status == GFK_STATUS_OUT_OF_MEMORY ||
                              status == GFK_STATUS_TABLE_LIMIT || status == GFK_STATUS_NOT_SUPPORTED;
         if (status != GFK_STATUS_SUCCESS)
-            return end(state, result, skipped ? "skipped" : "failed",
+            return end(result, skipped ? "skipped" : "failed",
                        (mine ? "" : "the other library: ") +
                            std::string(gfk_status_description(status)));
     }
     std::string wrong = check(works, false);
     if (!wrong.empty())
-        return end(state, result, "failed", wrong);
+        return end(result, "failed", wrong);
     for (const auto &work : works) {
-        const Spell spell(Phase::WarmUp);
         if (work != works[0])
             work->follow(*works[0]);
         work->warm_up();
     }
     std::vector<double> us[2];
-    for (auto _ : state) {
-        const Spell spell(Phase::Pass);
-        const size_t number = us[0].size(), n = works.size();
+    const Stopwatch watch;
+    const size_t passes = (size_t)row.passes, n = works.size();
+    for (size_t number = 0;
+         passes ? number < passes : number == 0 || watch.seconds() < kLeastSeconds; number++) {
         for (size_t i = 0; i < n; i++) { // the first of a turn is the second of the next
             const size_t which = (i + number) % n;
             us[which].push_back(works[which]->pass((long)number));
         }
-        state.SetIterationTime(us[0].back() * 1e-6);
     }
     wrong = check(works, true);
     if (!wrong.empty())
-        return end(state, result, "failed", wrong);
+        return end(result, "failed", wrong);
     const Times times = times_of(us[0]);
     const double data_bytes = works[0]->data_bytes(), other = times_of(us[1]).median;
     Fields &f = result->fields;
@@ -151,31 +127,27 @@ void measure_works(benchmark::State &state, const Row &row, Ceiling *ceiling, bo
     works[0]->describe();
     f.add(works[0]->facts);
     if (sustained) {
-        const Spell spell(Phase::Sustained);
         add_sustained(works[0]->sustain(), row, ceiling, &f);
     }
     if (row.finish)
         row.finish(result);
-    keep(*result);
 }
 
-void measure_row(benchmark::State &state, const Row &row, const Options &options) {
-    progress(row.name);
-    Result result = {row.name, row.facts, {}};
+void measure_row(const Row &row, const Options &options, Result *result) {
     const std::string missing = row.missing ? row.missing() : "";
     if (!missing.empty())
-        return end(state, &result, "skipped", missing);
+        return end(result, "skipped", missing);
     if (const Result *shorter = find_result(row.shorter); shorter && shorter->gbps() < kSlowGBps)
-        return end(state, &result, "skipped", "slow: see " + row.shorter);
+        return end(result, "skipped", "slow: see " + row.shorter);
     const bool alone = other_library() == nullptr;
     const bool sustained = row.sustained && !options.no_sustained && alone;
     Ceiling *ceiling = row.ceiling && alone ? &row.ceiling() : nullptr;
     if (ceiling != nullptr && sustained)
         measure_sustained(ceiling);
     if (row.make)
-        measure_works(state, row, ceiling, sustained, &result);
+        measure_works(row, ceiling, sustained, result);
     else
-        report_ceiling(state, row, &result);
+        report_ceiling(row, result);
 }
 
 bool contains(const std::vector<std::string> &wanted, const std::string &value) {
@@ -245,31 +217,32 @@ Fields shape_facts(const char *kind, const std::string &operation, const char *w
 }
 
 void select_rows(const Options &options, Rows *rows) {
-    const bool against = !options.against.empty();
+    const bool against = !options.against.empty(), negative = options.filter[0] == '-';
     const bool all = options.methods.empty() && options.widths.empty() && options.engines.empty();
+    const std::regex pattern(options.filter.substr(negative), std::regex::extended);
     std::vector<std::string> needed;
     for (const Row &row : *rows)
         if (!is_ceiling(row) && is_wanted(options, row))
             needed.push_back(row.needs);
     std::set<std::string> names;
     const auto unwanted = [&](const Row &row) {
-        return !names.insert(row.name).second || (against && !row.compared) ||
-               (!all && (is_ceiling(row) ? !contains(needed, row.name) : !is_wanted(options, row)));
+        const bool found = std::regex_search(row.name, pattern) ||
+                           std::regex_search(row.group + ":" + row.name, pattern);
+        return found == negative || (against && !row.compared) ||
+               (!all &&
+                (is_ceiling(row) ? !contains(needed, row.name) : !is_wanted(options, row))) ||
+               !names.insert(row.name).second;
     };
     rows->erase(std::remove_if(rows->begin(), rows->end(), unwanted), rows->end());
 }
 
-size_t run_rows(const Options &options, const Fields &context, Rows rows) {
+void run_rows(const Options &options, const Fields &context, const Rows &rows) {
+    Report report(options, context, rows.size());
     for (const Row &row : rows) {
-        auto *b = benchmark::RegisterBenchmark(
-            row.name.c_str(),
-            [&row, &options](benchmark::State &state) { measure_row(state, row, options); });
-        b->Unit(benchmark::kMicrosecond);
-        if (row.passes == 0)
-            b->UseRealTime()->MinTime(0.1);
-        else
-            b->UseManualTime()->Iterations(row.passes);
+        report.begin(row.name);
+        Result result = {row.name, row.facts, {}};
+        measure_row(row, options, &result);
+        report.add(result);
+        g_results.push_back(std::move(result));
     }
-    Reporter reporter(options, context, rows);
-    return benchmark::RunSpecifiedBenchmarks(&reporter);
 }

@@ -40,6 +40,16 @@ class Work {
     Fields facts;                                   // that the row does not know beforehand
 };
 
+// Work in calls that have ended when they return. The functions own what they need.
+struct CallsWork : Work {
+    gfk_status status = GFK_STATUS_SUCCESS;         // of what was made
+    std::function<double(long number)> call;        // microseconds
+    std::function<std::string(bool after)> compare; // none: nothing to compare
+    gfk_status start() override { return status; }
+    std::string check(bool after) override { return compare ? compare(after) : ""; }
+    double pass(long number) override { return call(number); }
+};
+
 // The best of several plain kernels of a row's traffic, measured in the same run.
 struct Ceiling {
     std::string what, best; // "copy"; "b16_256"
@@ -63,12 +73,12 @@ struct Result {
 
 struct Row {
     Row(std::string row_name, Fields known) : name(std::move(row_name)), facts(std::move(known)) {}
-    std::string name;
-    Fields facts;           // all that is known before the row is measured
-    double data_bytes = 0;  // that GB/s are of; 0: the row has no rate
-    double moved = 0;       // bytes of traffic per byte of data
-    int passes = 9;         // 0: as many as 0.1 s hold
-    bool sustained = false; // two seconds without a pause, too
+    std::string name, group; // group: of its preset's parts
+    Fields facts;            // all that is known before the row is measured
+    double data_bytes = 0;   // that GB/s are of; 0: the row has no rate
+    double moved = 0;        // bytes of traffic per byte of data
+    int passes = 9;          // 0: as many as 0.1 s hold
+    bool sustained = false;  // two seconds without a pause, too
     std::string shorter; // name of a row with shorter regions: if it is slow, this one is skipped
     std::string needs;   // name of the row with the ceiling, which is registered first
     std::function<std::string()> missing; // why the row cannot exist here, or ""
@@ -85,6 +95,12 @@ auto makes(Arguments... arguments) {
     return [=](const Library &library) -> std::unique_ptr<Work> {
         return std::make_unique<W>(library, arguments...);
     };
+}
+
+// For Row::make: what a function makes of the library and these arguments.
+template <class Function, class... Arguments>
+auto made_by(Function function, Arguments... arguments) {
+    return [=](const Library &library) { return function(library, arguments...); };
 }
 
 const std::vector<Result> &results();               // in the order of measurement
@@ -108,5 +124,4 @@ constexpr size_t kKiB = 1024, kMiB = 1024 * kKiB, kGiB = 1024 * kMiB;
 // Removes what the options leave out, rows that an earlier row has the name of, and ceilings that no
 // row needs any more.
 void select_rows(const Options &options, Rows *rows);
-// Measures all rows that Google Benchmark's filter leaves; returns how many.
-size_t run_rows(const Options &options, const Fields &context, Rows rows);
+void run_rows(const Options &options, const Fields &context, const Rows &rows);

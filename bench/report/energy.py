@@ -4,7 +4,7 @@
 import numpy
 import pandas as pd
 
-# Rates of gfk_bench --preset product-long in several runs: the run, and columns of gfk_bench's CSV.
+# Rates of gfk_bench --preset long in several runs: the run, and columns of report.py --csv.
 SUSTAINED = "engines-sustained.csv"
 # Engines at w = 8 and the shapes where their kernels do the same work for each output, or for each input and output;
 # how many outputs they compute at a time, needed or not.

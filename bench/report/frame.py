@@ -42,6 +42,12 @@ def parse(text):
         return data
 
 
+def fields(paths):
+    """All rows with all fields as they are in the files."""
+    rows = [row for path in paths for row in parse(pathlib.Path(path).read_text(encoding="utf-8"))["benchmarks"]]
+    return pd.DataFrame([{name: value for name, value in row.items() if name != "variants"} for row in rows])
+
+
 def typed(rows):
     frame = pd.DataFrame(rows).reindex(columns=["file", *TEXT, *COUNTS, *FLAGS, *FIGURES])
     frame[TEXT] = frame[TEXT].astype(object).where(frame[TEXT].notna(), "")
@@ -67,7 +73,7 @@ def with_texts(frame):
         "taken": frame.engine.where(frame.way.str.startswith("auto"), ""),
         "heat": frame.cold.map({True: "cold", False: "hot"}),
         "gpu": frame["where"].map({"gpu": "GPU", "cpu": ""}),  # for texts that only a GPU needs
-        "few": frame.roofline == "xor_only_few"}, index=frame.index))  # few: rows of product-map
+        "few": frame.roofline == "xor_only_few"}, index=frame.index))  # few: rows of the map
 
 
 def best(frame, keys):
@@ -99,8 +105,7 @@ class Results:
         files = [self.placed(data, files) for data in files]
         files.sort(key=lambda data: ("void" not in data["context"], data["context"].get("date_utc", "")))
         self.contexts = [data["context"] for data in files]
-        self.choose(typed([row for data in files for row in data["benchmarks"]
-                           if row.get("run_type", "iteration") == "iteration" and is_of_today(row)]))
+        self.choose(typed([row for data in files for row in data["benchmarks"] if is_of_today(row)]))
 
     def choose(self, plain):
         """plain: the rows of all files, without the columns for texts."""

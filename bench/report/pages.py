@@ -100,7 +100,7 @@ PRODUCTS_PAGE = [
            "J, pair": "{pair}", "error of the sum, rms %": "{error:.1f}"}),
     Table("Joules of operations",
           """What one operation takes, over two seconds of nothing else, and one byte of data of a product (10, 4), w = 8
-          (`gfk_bench --preset energy`). The last column has the energy of the board above that of a board whose
+          (`gfk_bench --preset energy` of version 0.2). The last column has the energy of the board above that of a board whose
           warps sleep. Operands of MMAs: same, each MMA has the same ones; half, quarter, the matrix is zero but for two
           and one of four inputs; diagonal, it is zero beside two blocks, as where two symbols share the depth; ring_12x4,
           it is the one of this kernel for 10 inputs; zero_matrix, zero_data, the other operand is random. Operands of

@@ -9,12 +9,13 @@ import pandas as pd
 from .frame import GIB, METHODS, best
 from .text import cells, texts
 
-SWEEP = 1 << 20  # the regions of the preset rs-sweep
+SWEEP = 1 << 20  # bytes, the regions of the sweep over k and m
 PLAIN = "constants == 'rotating' and src_offset + dst_offset == 0"
 WAYS = {"auto": "AUTO", "plain": "plain: k x m multiplies"}
 ENGINES = ["clmad", "bmma", "prmt", "perop_split"]
 COLUMNS = [WAYS["auto"], *ENGINES, WAYS["plain"]]
-LIBRARIES = {"isa-l": "ISA-L", "jerasure": "Jerasure", "gf-complete": "GF-Complete"}
+LIBRARIES = {"isa-l": "ISA-L", "jerasure": "Jerasure", "gf-complete": "GF-Complete", "m4rie": "M4RIE",
+             "galois": "galois", "zfec": "zfec", "pyeclib": "PyECLib"}
 
 
 # ---- a constant times a region ---------------------------------------------------------------------
@@ -115,12 +116,11 @@ def libraries(results):
     rows = rows.sort_values("data_bytes", kind="stable")
     rows = rows.drop_duplicates(["id", "w", "k", "m", "threads"], keep="last")
     label = rows.implementation.map(LIBRARIES).fillna("engine " + rows.family) + ", " + rows.on
-    return rows.assign(label=label)
+    return rows.assign(label=label + (", " + rows.machine.astype(str)).where(rows.machine != "", ""))
 
 
 # ---- matrices in device memory ---------------------------------------------------------------------
 SQUARE = "k == m and region_bytes == 16384"
-PEERS = {**LIBRARIES, "m4rie": "M4RIE", "galois": "galois"}
 CALLS = {"matmul": "gfk_matmul", "product": "gfk_product_run, AUTO", "invert": "gfk_matrix_invert"}
 
 
@@ -128,7 +128,7 @@ def matrices(results):
     """On the GPU, then on CPUs. who: a library, and how much of which machine it had."""
     rows = results.rows.query("kind == 'matrix' or kind == 'baseline' and operation in ('matmul', 'invert')")
     rows = rows.query("state == 'measured'").sort_values(["w", "k", "m", "region_bytes"], kind="stable")
-    name = rows.implementation.map(PEERS).fillna(rows.operation.map(CALLS)).astype(str)
+    name = rows.implementation.map(LIBRARIES).fillna(rows.operation.map(CALLS)).astype(str)
     place = (", " + rows.machine.astype(str)).where(rows.machine != "", "")
     on = (", " + rows.on.astype(str)).where(rows["where"] == "cpu", "")  # astype: columns without a value
     return rows.assign(short=name + on, who=name + on + place, square=rows.eval(SQUARE))
@@ -191,7 +191,7 @@ def published(results):
 
 # ---- codes -----------------------------------------------------------------------------------------
 def codes(results):
-    """All but rs-sweep. ratio: what is asked of a row is a percentage of another row, or of its ceiling."""
+    """All but the sweep. ratio: what is asked of a row is a percentage of another row, or of its ceiling."""
     rows = results.rows.query("kind == 'rs' and state == 'measured' and "
                               f"(region_bytes != {SWEEP} or stripes > 1)")
     return rows.assign(ratio=rows.percent_of_other.fillna(rows.percent))
@@ -245,7 +245,7 @@ def operations(results):
     """Rows by what a user asks for and by who computes; the first of several counts."""
     auto = long_products(results).query("mode == 'set' and taken != ''")
     call = calls(results).query("path == 'gpu' and memory == 'pinned' and gpus <= 1 and streams == 0")
-    rows = pd.concat([auto, libraries(results).query("implementation != 'jerasure'"), codes(results),
+    rows = pd.concat([auto, libraries(results).query("kind == 'product' or implementation == 'isa-l'"), codes(results),
                       call.assign(data_bytes=0, threads=0)])
     rows = rows.query("w == 8 and state == 'measured'").sort_values("threads", ascending=False, kind="stable")
     who = rows["where"].map({"gpu": WHO[0], "cpu": WHO[2]}).mask(rows.implementation == "isa-l", WHO[1])
@@ -257,7 +257,7 @@ def operations(results):
 MACHINE = """gpu gpu_compute_capability gpu_driver cuda_of_driver cuda_runtime cuda_compiler compiler
     compiler_flags build_type gpu_clock_max gpu_clock_at_start gpu_memory_clock gpu_temperature_at_start
     gpu_power_at_start gpu_l2_bytes gpu_memory_bytes cpu cpu_cores cpu_threads gf_complete gf_complete_simd
-    isa_l isa_l_simd jerasure jerasure_simd m4rie galois google_benchmark seed elsewhere""".split()
+    isa_l isa_l_simd jerasure jerasure_simd m4rie galois zfec pyeclib google_benchmark seed elsewhere""".split()
 
 
 def tests(results):
@@ -278,7 +278,7 @@ def tests(results):
 
 def machine(results):
     values = {key: sorted({str(context[key]) for context in results.contexts if context.get(key) and
-                           ("elsewhere" not in context or key in ("m4rie", "galois", "elsewhere"))})
+                           ("elsewhere" not in context or key in ("m4rie", "galois", "zfec", "pyeclib", "elsewhere"))})
               for key in MACHINE}
     return pd.DataFrame([{"what": key.replace("_", " "), "value": " / ".join(found)}
                          for key, found in values.items() if found])

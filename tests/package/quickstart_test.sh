@@ -33,9 +33,9 @@ expect "report before bench" 1 "nothing was measured yet: scripts/quickstart.sh 
     "$build/scripts/quickstart.sh" report
 
 . scripts/env.sh
-made() { printf '%s\n' '-- The C compiler' '-- gfk: no M4RIE' '[1/4] one' '[2/4] two' '[4/4] three'; }
+made() { printf '%s\n' '-- The C compiler' '-- gfk: no Jerasure' '[1/4] one' '[2/4] two' '[4/4] three'; }
 expect "ninja" 0 "build (*build.log): 25% 50% 100% done in * s
-  no M4RIE" stage build made
+  no Jerasure" stage build made
 [ "$(cat "$build/build.log")" = "$(made)" ]
 expect "make" 0 "build (*): 12% 55% 100% done in * s" stage build printf '[ 12%%] a\n[ 13%%] b\n[ 55%%] c\n[100%%] d\n'
 expect "warning" 0 "build (*): done in * s
