@@ -94,6 +94,7 @@ TEST_P(HostRs, AllLostRegionsOfASmallCode) {
 }
 
 TEST_P(HostRs, VerifySeesEveryByte) {
+    SKIP_SLOW_IF(path() == GFK_PATH_BOTH);
     const Pipeline pipeline = make_pipeline(small());
     for (unsigned w : {8, 16, 32})
         for (Place place : places()) {

@@ -466,6 +466,7 @@ TEST_P(RlncPackets, Graph) {
 }
 
 TEST_P(RlncPackets, Threads) {
+    SKIP_SLOW_IF(w() != 8);
     const size_t n = 30, bytes = 500 * symbol();
     const Rlnc code = make_rlnc(field(), n, bytes, desc());
     on_threads(8, [&](int thread) {

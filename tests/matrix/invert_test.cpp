@@ -222,6 +222,7 @@ TEST_P(MatrixTest, RankOfProduct) {
 }
 
 TEST_P(MatrixTest, Threads) {
+    SKIP_SLOW_IF(w() != 8);
     const gfk_field field = make_field(w());
     on_threads(8, [&](int thread) {
         Random random(static_cast<uint64_t>(thread));
