@@ -88,8 +88,6 @@ class Errors : public RowTest {
 
 TEST_P(Errors, NullPointers) {
     refused(INVALID, [](Arguments &a) { a.multiplier = nullptr; }, true);
-    refused(INVALID, [](Arguments &a) { a.src = nullptr; });
-    refused(INVALID, [](Arguments &a) { a.dst = nullptr; });
     refused(INVALID, [](Arguments &a) { a.src = a.dst = nullptr; });
 }
 
@@ -107,9 +105,6 @@ TEST_P(Errors, NotWholeSymbols) {
 }
 
 TEST_P(Errors, WrapsAround) {
-    uint8_t *const end = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 64 + 1);
-    refused(GFK_STATUS_INVALID_SIZE, [&](Arguments &a) { a.src = end; });
-    refused(GFK_STATUS_INVALID_SIZE, [&](Arguments &a) { a.dst = end; });
     for (gfk_accumulate mode : {GFK_SET, GFK_XOR})
         for (bool in_place : {false, true})
             refused(GFK_STATUS_INVALID_SIZE, [&](Arguments &a) {
@@ -148,44 +143,6 @@ TEST_P(Errors, PartialOverlap) {
         a.dst = memory_->data() + 512 + k;
         EXPECT_OK(multiply(a));
     }
-}
-
-TEST_P(Errors, OverlapWithTheWorkspace) {
-    if (workspace_bytes_ == 0)
-        return;
-    uint8_t *workspace = memory_->data() + 4096;
-    const auto n = static_cast<ptrdiff_t>(BYTES), m = static_cast<ptrdiff_t>(workspace_bytes_);
-    for (ptrdiff_t k : {-n + 1, -n / 2, ptrdiff_t(0), ptrdiff_t(1), m / 2, m - 1}) {
-        refused(GFK_STATUS_OVERLAP, [&](Arguments &a) { a.src = workspace + k; });
-        refused(GFK_STATUS_OVERLAP, [&](Arguments &a) { a.dst = workspace + k; });
-        refused(GFK_STATUS_OVERLAP, [&](Arguments &a) { a.src = a.dst = workspace + k; });
-    }
-    for (ptrdiff_t k : {-n, m}) {
-        Arguments a = good_;
-        a.dst = workspace + k;
-        EXPECT_OK(multiply(a));
-    }
-}
-
-TEST_P(Errors, Workspace) {
-    if (workspace_bytes_ == 0)
-        return;
-    const gfk_status small = GFK_STATUS_WORKSPACE_TOO_SMALL;
-    refused(
-        GFK_STATUS_INVALID_SIZE,
-        [](Arguments &a) { a.workspace = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 15); }, true);
-    refused(small, [](Arguments &a) { a.workspace = nullptr; }, true);
-    refused(
-        small,
-        [](Arguments &a) {
-            a.workspace = nullptr;
-            a.workspace_bytes = 0;
-        },
-        true);
-    for (size_t bytes : {size_t(0), size_t(1), workspace_bytes_ / 2, workspace_bytes_ - 1})
-        refused(small, [&](Arguments &a) { a.workspace_bytes = bytes; }, true);
-    for (size_t shift = 1; shift < 16; shift++)
-        refused(INVALID, [&](Arguments &a) { a.workspace = memory_->data() + 4096 + shift; }, true);
 }
 
 // c = 0 and c = 1 take a workspace as other constants do, but nobody has to prepare it.
@@ -231,14 +188,6 @@ TEST_P(Errors, CheckedPointers) {
     checking(a);
     EXPECT_OK(multiply(a));
     EXPECT_FALSE(device::error_pending());
-}
-
-TEST_P(Errors, StreamOnHost) {
-    int anything = 0; // never looked into
-    if (on_host(row()))
-        refused(
-            GFK_STATUS_STREAM_ON_HOST,
-            [&](Arguments &a) { a.stream = reinterpret_cast<gfk_stream_t>(&anything); }, true);
 }
 
 // Not an error: nothing to do.

@@ -29,7 +29,7 @@ def every_backend_makes_the_same_bytes():
     print("backends:", *there)
     check("cuda" in there or not harness.options.fake, "the simulated devices are there")
     least = 1 << 20 if harness.options.reduced else 5 << 20
-    for code in CODES:
+    for code in CODES[:1] if harness.options.reduced else CODES:
         n = sum(int(re.sub(r"\D", "", c)) for c in code[:2])
         m = int(code[1][2:])
         for maker in there:
