@@ -42,7 +42,8 @@ SANITIZED = {"gpu.guard_pages": None, "gpu.product_guard_pages": None, "gpu.rs_g
                                  "Places/RlncDecoder.Repeated/gpu_*",
              "gpu.rlnc_channel": "Places/RlncHostile.OneChanged/gpu_*"}
 NOT_AVAILABLE = "GPU not available: "
-TITLE = "Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand."
+TITLE = ("Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand, but for the reasons "
+         "of counts that fell.")
 
 GTEST = [re.compile(text, re.M) for text in (r"^\[  PASSED  \] (\d+) tests?\.",
                                             r"^\[  FAILED  \] (\d+) tests?, listed below",
