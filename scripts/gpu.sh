@@ -4,7 +4,7 @@
 #
 #   scripts/gpu.sh STAGE...   build, test, sanitize, giant, region, product, rs, matmul, rlnc, cpu, host,
 #                             python, package; all is these
-#   scripts/gpu.sh quick      the tests of what changed since GFK_BASE (HEAD), or of the files GFK_CHANGED
+#   scripts/gpu.sh quick      the tests of the folders that changed since GFK_BASE (HEAD), or of the files GFK_CHANGED
 #   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt, and
 #                             build/prebuilt-papers for scripts/papers.sh
 #
@@ -355,33 +355,16 @@ report() {
     fi
 }
 
-# One program's part of the chosen cases.
-quick_part() { # INDEX TOTAL FILTER
-    local log=$logs/quick-$1.log rc=0
-    GTEST_SHARD_INDEX=$1 GTEST_TOTAL_SHARDS=$2 GFK_REQUIRE_GPU=1 timeout "$(left)" \
-        "$build/tests/gfk_tests" "--gtest_filter=$3" --gtest_brief=1 >"$log" 2>&1 || rc=$?
-    cat "$log"
-    [ "$rc" = 0 ] || [ "$rc" = 77 ] || grep -q '^gfk: no test has such a name' "$log"
-}
-
-# Not a part of the record: it says whether it is worth going on.
+# Not a part of the record: it says whether it is worth going on. The tests of a folder have its name as a label; the
+# folders common, device and support are of all tests.
 stage_quick() {
-    local changed=${GFK_CHANGED:-} kind what rc=0 i parts=$((4 * ${#shared[@]}))
+    local changed=${GFK_CHANGED:-} labels
     [ -n "$changed" ] ||
         changed=$({ git diff --name-only "${GFK_BASE:-HEAD}"; git ls-files -o --exclude-standard; } | sort -u)
-    echo "changed: $changed"
-    deadline=$((SECONDS + 60))
-    # shellcheck disable=SC2086 # no path of the tree has a blank
-    python3 tests/support/quick.py select $changed >"$logs/selected.txt" || return 1
-    while read -r kind what; do
-        echo "$kind $what"
-        if [ "$kind" = gtest ]; then
-            for ((i = 0; i < parts; i++)); do echo "$i $parts $what"; done | share_out 4 quick_part || rc=1
-        else
-            run_ctest quick -R "$what" -LE '^(slow|huge|giant)$' || rc=1
-        fi
-    done <"$logs/selected.txt"
-    return "$rc"
+    labels=$(grep -oP '^(src/(host|kernels)|tests)/\K[a-z]+(?=/)' <<<"${changed// /$'\n'}" | sort -u | paste -sd '|')
+    [[ ! "|$labels|" =~ \|(common|device|support)\| ]] || labels=.
+    echo "labels: ${labels:=base}"
+    run_ctest quick -L "^($labels)" -LE '^(slow|huge|giant)$'
 }
 
 # ---- run -------------------------------------------------------------------------------------------

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The record of the test runs on a GPU: results/<gpu>/tests.txt.
 
-  record.py counts BUILD JUNIT...   counts of a ctest run per label, as lines for a section; exits
-                                    with 1 if anything failed
+  record.py counts BUILD JUNIT...   counts of a ctest run per label and per entry, as lines for a section;
+                                    exits with 1 if anything failed
   record.py total JUNIT...          ctest entries: "N passed, N failed, N skipped"; exits with 1 if
                                     anything failed
-  record.py commands BUILD          what compute-sanitizer runs: name and command, without --minimum
-  record.py put FILE STAGE          replaces section [STAGE] of FILE by the lines of stdin
+  record.py commands BUILD          what compute-sanitizer runs: name and command
+  record.py put FILE STAGE          replaces section [STAGE] of FILE by the lines of stdin; where a count falls,
+                                    adds a line "fell: ...; because ", which a person must complete
   record.py check FILE...           is one of these records complete, passed, and of this code?
 
 A record is a list of sections, one for each stage of scripts/gpu.sh, of lines "key: value". In
@@ -26,9 +27,8 @@ import xml.etree.ElementTree as ET
 STAGES = ["build", "test", "sanitize", "giant", "region", "product", "rs", "matmul", "rlnc", "cpu", "host",
           "python", "package"]
 REQUIRED = ["test", "sanitize", "giant"]  # a record without one of these proves nothing
-# Without pages and tests/quick.txt, the list of which tests `gpu.sh quick` chooses: no program is made of them. Comments
-# do not count either.
-CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt", ":!*.md", ":!tests/quick.txt"]
+# Without pages: no program is made of them. Comments do not count either.
+CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt", ":!*.md"]
 # Every CUDA row and engine, and codes, on allocations that fit exactly. Of matrices some tests: racecheck
 # takes minutes for an elimination of many rows.
 SANITIZED = {"gpu.guard_pages": None, "gpu.product_guard_pages": None, "gpu.rs_guard_pages": None,
@@ -42,7 +42,8 @@ SANITIZED = {"gpu.guard_pages": None, "gpu.product_guard_pages": None, "gpu.rs_g
                                  "Places/RlncDecoder.Repeated/gpu_*",
              "gpu.rlnc_channel": "Places/RlncHostile.OneChanged/gpu_*"}
 NOT_AVAILABLE = "GPU not available: "
-TITLE = "Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand."
+TITLE = ("Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand, but for the reasons "
+         "of counts that fell.")
 
 GTEST = [re.compile(text, re.M) for text in (r"^\[  PASSED  \] (\d+) tests?\.",
                                             r"^\[  FAILED  \] (\d+) tests?, listed below",
@@ -50,6 +51,8 @@ GTEST = [re.compile(text, re.M) for text in (r"^\[  PASSED  \] (\d+) tests?\.",
 # Strings, numbers (1'000) and characters, which may hold what looks like a comment or a quote, or a comment.
 COMMENTS = re.compile(r"""(R"([^()\\\s]{0,16})\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|\b\d[\w.']*|'(?:\\.|[^'\\\n])+')"""
                       r"""|//(?:\\\n|[^\n])*|/\*.*?\*/""", re.S)
+COUNT = re.compile(r"(all|entry \S+): (\d+) passed, (\d+) failed, \d+ skipped; (\d+) combinations")
+FELL = re.compile(r"fell: (all|entry \S+): (\d+) cases, (\d+) combinations; .*; because *(.*)")
 COMBINATIONS = re.compile(r"(\d+) combinations checked")
 
 
@@ -80,7 +83,7 @@ def counts(build, *files):
     labels = {name: found for name, found, _ in ctest_entries(build)}
     sums = {}
     for name, numbers in (c for f in files for c in cases(f)):
-        for key in ["all"] + [f"label {label}" for label in labels.get(name, ["none"])]:
+        for key in ["all", f"entry {name}"] + [f"label {label}" for label in labels.get(name, ["none"])]:
             sums[key] = [a + b for a, b in zip(sums.get(key, [0] * 4), numbers)]
     for key in sorted(sums):
         print("{}: {} passed, {} failed, {} skipped; {} combinations".format(key, *sums[key]))
@@ -90,9 +93,6 @@ def counts(build, *files):
 def commands(build):  # for compute-sanitizer
     for name, labels, command in ctest_entries(build):
         if command and name in SANITIZED:
-            if "--minimum" in command:
-                at = command.index("--minimum")
-                command = command[:at] + command[at + 2:]
             if SANITIZED[name]:
                 command = [c for c in command if not c.startswith("--gtest_filter=")]
                 command.append("--gtest_filter=" + SANITIZED[name])
@@ -123,10 +123,34 @@ def sections(path):
     return found, excuses
 
 
+def numbers_of(lines):
+    """What ran by these lines of a section: {"all" or "entry NAME": (cases, combinations)}. A count that fell
+    without a reason still stands."""
+    found = {}
+    for line in lines:
+        if match := COUNT.match(line):
+            key, passed, failed, combinations = match.groups()
+            found[key] = max(found.get(key, (0, 0)), (int(passed) + int(failed), int(combinations)))
+        elif (match := FELL.match(line)) and not match[4]:
+            found[match[1]] = max(found.get(match[1], (0, 0)), (int(match[2]), int(match[3])))
+    return found
+
+
+def fallen(before, now):
+    """Lines for the counts that fell. Some combinations depend on the moment at which a simulated device fails."""
+    now = numbers_of(now)
+    for key, (cases_then, then) in numbers_of(before).items():
+        cases_now, combinations = now.get(key, (0, 0))
+        if cases_now < cases_then or combinations < 0.98 * then:
+            yield (f"fell: {key}: {cases_then} cases, {then} combinations; now {cases_now} and {combinations}; "
+                   "because ")
+
+
 def put(path, stage):
     """A new section also ends an excuse: there was a GPU."""
     found, _ = sections(path)
-    found[stage] = [line for line in sys.stdin.read().splitlines() if line.strip()]
+    before, found[stage] = found.get(stage, []), [line for line in sys.stdin.read().splitlines() if line.strip()]
+    found[stage] += fallen(before, found[stage])
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path, "w", encoding="utf-8") as out:
         out.write(TITLE + "\n")
@@ -161,6 +185,9 @@ def complaints(path):
         value = dict(line.split(": ", 1) for line in found[stage] if ": " in line)
         if value.get("verdict") != "passed":
             yield f"[{stage}] has the verdict {value.get('verdict')!r}"
+        for line in found[stage]:
+            if (match := FELL.match(line)) and not match[4]:
+                yield f"[{stage}] {line}... (no reason is given)"
         if value.get("tree") != "clean":
             yield f"[{stage}] was run on a tree that was not clean"
         commit = value.get("commit", "")

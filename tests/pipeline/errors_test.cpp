@@ -6,7 +6,6 @@
 
 #include "fixture.h"
 #include "rs/codes.h"
-#include "support/region_mistakes.h"
 
 namespace {
 
@@ -90,16 +89,6 @@ TEST_P(HostErrors, Arguments) {
 }
 
 TEST_P(HostErrors, Regions) {
-    expect_region_mistakes({stage_->pointers(), COLS, BYTES, 2, indices(0, COLS),
-                            indices(COLS, COLS + ROWS),
-                            [&](auto in, auto out, size_t bytes) {
-                                return run([&](Arguments &a) {
-                                    a.in = in;
-                                    a.out = out;
-                                    a.bytes = bytes;
-                                });
-                            },
-                            [&] { return stage_->as_expected(); }});
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
                   run([](Arguments &a) { a.bytes = SIZE_MAX / 16 * 16 - 16; }));
     // Before the product is made, which would take terabytes.

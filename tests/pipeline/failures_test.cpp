@@ -347,6 +347,7 @@ TEST_P(HostFailures, Matmul) {
     EXPECT_TRUE(failed || !on_gpu());
 }
 
-PER_PATH(HostFailures);
+INSTANTIATE_TEST_SUITE_P(Paths, HostFailures,
+                         testing::Values(GFK_PATH_AUTO, GFK_PATH_GPU, GFK_PATH_BOTH), path_name);
 
 } // namespace

@@ -212,6 +212,9 @@ std::string path_name(const testing::TestParamInfo<gfk_path> &info) {
 }
 
 void HostTest::SetUp() {
+    // "auto" takes one of the other paths, and "both" has the threads of "gpu".
+    SKIP_SLOW_IF(SANITIZED && path() == GFK_PATH_AUTO);
+    SKIP_SLOW_IF(THREAD_SANITIZER && path() == GFK_PATH_GPU);
     const gfk_pipeline_desc wanted = desc();
     gfk_pipeline_t pipeline = nullptr;
     const gfk_status status = gfk_pipeline_create(&pipeline, &wanted);

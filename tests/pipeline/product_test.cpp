@@ -280,6 +280,7 @@ TEST_P(HostMatmul, DeviceMemory) {
 
 // On one device and on all.
 TEST_P(HostMatmul, GeneratedMatrices) {
+    SKIP_SLOW_IF(path() == GFK_PATH_BOTH);
     std::vector<int> devices(static_cast<size_t>(device_count()));
     std::iota(devices.begin(), devices.end(), 0);
     gfk_pipeline_desc d = desc_of_chunk(size_t(1) << 20); // several chunks

@@ -49,6 +49,7 @@ class HostRule : public testing::Test {
 
 // Regions of 64 KiB in all and more than that; by the rates that gfk/host.h states.
 TEST_F(HostRule, WithoutIsal) {
+    SKIP_SLOW();
     const uint64_t another = 0x12b; // which ISA-L lacks
     for (Place place : {Place::PAGEABLE, Place::PINNED})
         for (unsigned threads : {1u, 64u}) {
@@ -61,6 +62,7 @@ TEST_F(HostRule, WithoutIsal) {
 }
 
 TEST_F(HostRule, WithIsal) {
+    SKIP_SLOW();
     if (!has_isal())
         GTEST_SKIP() << "there is no ISA-L";
     for (unsigned threads : {1u, 4u, 12u, 64u}) {

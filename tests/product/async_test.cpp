@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products on streams, in graphs, from many threads, and beyond 4 GiB.
-#include <algorithm>
-#include <cstring>
+// Products on streams and in graphs.
 
 #include "support/engine_fixture.h"
 
@@ -10,27 +8,6 @@ namespace {
 constexpr size_t ROWS = 3, COLS = 7;
 
 class ProductAsync : public EngineTest {};
-class ProductThreads : public EngineTest {
-  protected:
-    // One product run by a thread on its own buffers, and its own stream on a device.
-    testing::AssertionResult run_often(gfk_product_t product, const Matrix &matrix, int thread) {
-        Random random(static_cast<uint64_t>(thread));
-        Stage stage(engine(), field(), matrix, 9000 + 33 * symbol_bytes(),
-                    {thread % 2 ? Layout::PHASES : Layout::PHASE, 0, 0}, random);
-        const Stream stream(on_host(engine()));
-        testing::AssertionResult result = testing::AssertionSuccess();
-        for (int again = 0; again < 8 && result; again++) {
-            const gfk_accumulate mode = again % 2 ? GFK_XOR : GFK_SET;
-            stage.refill(random);
-            stage.run(product, mode, stream.get());
-            stream.finish();
-            result = stage.is_product(mode);
-            count_checked();
-        }
-        return result;
-    }
-};
-class ProductHuge : public EngineTest {};
 
 // A hundred replays, with other data each time.
 TEST_P(ProductAsync, Graph) {
@@ -125,89 +102,6 @@ TEST_P(ProductAsync, Chain) {
     }
 }
 
-TEST_P(ProductThreads, ShareAProduct) {
-    SKIP_UNLESS_TAKES(ROWS, COLS);
-    Random random;
-    const Matrix matrix = random_matrix(w(), ROWS, COLS, random);
-    const Product product = make_product(field(), engine(), matrix);
-    on_threads(8, [&](int t) { return run_often(product.get(), matrix, t); });
-}
-
-TEST_P(ProductThreads, CreateRunDestroy) {
-    SKIP_UNLESS_TAKES(ROWS, COLS);
-    on_threads(8, [&](int t) {
-        testing::AssertionResult result = testing::AssertionSuccess();
-        for (int again = 0; again < 4 && result; again++) {
-            Random random(static_cast<uint64_t>(100 * t + again));
-            const Matrix matrix = random_matrix(w(), ROWS, COLS, random);
-            const Product product = make_product(field(), engine(), matrix);
-            result = run_often(product.get(), matrix, t);
-        }
-        return result;
-    });
-}
-
-// ---- beyond 4 GiB, where 32-bit arithmetic would wrap ------------------------------------------
-
-// Two inputs and an output, each of more than 4 GiB; checked against region multiplies in pieces so
-// short that nothing can wrap.
-TEST_P(ProductHuge, BeyondFourGiB) {
-    const bool host = on_host(engine());
-    const size_t bytes = (options.reduced ? 16 * MIB : 4096 * MIB + 17 * MIB) + 3 * symbol_bytes();
-    const size_t room = round_up(bytes, 4096), piece = 64 * MIB;
-    SKIP_UNLESS_TAKES(1, 2);
-    HostMemory on_host_free(host ? 3 * room + 1024 * MIB : 0);
-    if (!on_host_free.is_there())
-        GTEST_SKIP() << "the machine has too little free memory";
-    if (!host && device::free_bytes() < 3 * room + 1024 * MIB)
-        SKIP_WITHOUT_GPU("the device has too little free memory");
-    Random random;
-    const Matrix matrix = {1, 2, {random.symbol(w()) | 2, random.symbol(w()) | 2}};
-    const Product product = make_product(field(), engine(), matrix);
-    Memory memory(host, 3 * room + 16), expected(host, piece);
-    if (host)
-        fill_in_parallel(memory.data(), 3 * room);
-    else
-        device::fill_random(memory.data(), 3 * room + 16, options.seed);
-    on_host_free.release();
-    Runner plain(field(), reference_row(w(), host));
-    // One phase, and phases that differ. The CPU, which takes its time, has one run, compared at
-    // its beginning, around 4 GiB and at its end.
-    const std::vector<size_t> shifts = host ? std::vector<size_t>{0} : std::vector<size_t>{0, 3};
-    const std::vector<gfk_accumulate> modes =
-        host ? std::vector<gfk_accumulate>{GFK_SET} : std::vector<gfk_accumulate>{GFK_SET, GFK_XOR};
-    for (size_t shift : shifts) {
-        uint8_t *in = memory.data(), *out = in + 2 * room + shift;
-        const gfk_regions ins = {nullptr, in, room}, outs = {nullptr, out, room};
-        for (gfk_accumulate mode : modes) {
-            ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, mode, nullptr));
-            for (size_t done = 0; done < bytes; done += piece) {
-                if (host && done != 0 && done + 2 * piece <= 4096 * MIB)
-                    continue;
-                const size_t n = std::min(piece, bytes - done);
-                // Adding the same product once more leaves zero.
-                plain.run(mode == GFK_SET ? matrix.at(0, 0) : 0, in + done, expected.data(), n);
-                plain.run(mode == GFK_SET ? matrix.at(0, 1) : 0, in + room + done, expected.data(),
-                          n, GFK_XOR);
-                const size_t at = host ? first_difference(expected.data(), out + done, n)
-                                       : device::first_difference(expected.data(), out + done, n);
-                ASSERT_EQ(n, at) << "engine " << engine()->id << ", mode " << mode << ", shift "
-                                 << shift << ": byte " << done + at;
-            }
-            count_checked();
-        }
-    }
-}
-
-std::vector<Engine> engines_of_the_library() {
-    std::vector<Engine> list = engines();
-    list.erase(std::remove_if(list.begin(), list.end(), [](Engine e) { return is_extra(e); }),
-               list.end());
-    return list;
-}
-
 PER_ENGINE(ProductAsync, cuda_engines());
-PER_ENGINE(ProductThreads, engines());
-PER_ENGINE(ProductHuge, engines_of_the_library());
 
 } // namespace

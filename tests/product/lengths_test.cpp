@@ -130,7 +130,14 @@ TEST_P(ProductLengths, Time) {
     }
 }
 
-PER_ENGINE(ProductLengths, engines());
+std::vector<Engine> engines_on_cpu() {
+    std::vector<Engine> list;
+    for (Engine engine : engines())
+        if (on_host(engine))
+            list.push_back(engine);
+    return list;
+}
+PER_ENGINE(ProductLengths, engines_on_cpu());
 
 // The bits of CPUID that ISA-L asks for. It takes GFNI with registers of 64 bytes if the CPU has all
 // of them, and with registers of 32 bytes if the CPU has the first three and no AVX-512.

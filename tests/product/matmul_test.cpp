@@ -71,6 +71,7 @@ TEST_P(MatmulTest, Lengths) {
 // More regions than one launch takes, by pointers and evenly spaced, and than the CPU takes in a
 // panel or in a pass.
 TEST_P(MatmulTest, ManyRegions) {
+    SKIP_SLOW_IF(w() != 8);
     Random random;
     for (const Layout &layout : {Layout{Layout::PHASES, 0, 0}, {Layout::SPACED, 0, 16}}) {
         check(make_field(w()), 1030, 40, 40 * symbol(), layout, random);
@@ -129,6 +130,7 @@ TEST_P(MatmulTest, Polynomials) {
 // Every kind of matrix, its points given and not: around the borders of tiles and batches, more
 // outputs than are prepared at a time, more points than one launch sends, other polynomials.
 TEST_P(MatmulTest, Generated) {
+    SKIP_SLOW_IF(w() != 8);
     Random random;
     const size_t outputs = 128 / w(), inputs = 1024 / w();
     std::vector<std::pair<size_t, size_t>> shapes = {

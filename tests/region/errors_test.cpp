@@ -1,46 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Statuses as text; bad input to the region calls, where each mistake has its own status and nothing
-// is written; allocations that fail.
+// Bad input to the region calls, where each mistake has its own status and nothing is written; allocations
+// that fail.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
-#include <set>
 
 #include "support/row_fixture.h"
 
 namespace {
-
-TEST(Status, HasANameAndASentence) {
-    std::set<std::string> names, sentences;
-    for (int i = 0; i <= GFK_STATUS_IO; i++) {
-        const auto status = static_cast<gfk_status>(i);
-        ASSERT_NE(nullptr, gfk_status_name(status));
-        ASSERT_NE(nullptr, gfk_status_description(status));
-        EXPECT_EQ(0, std::strncmp("GFK_STATUS_", gfk_status_name(status), 11));
-        EXPECT_STRNE("GFK_STATUS_UNKNOWN", gfk_status_name(status));
-        const std::string sentence = gfk_status_description(status);
-        EXPECT_GT(sentence.size(), 10u);
-        EXPECT_EQ('.', sentence.back());
-        EXPECT_TRUE(names.insert(gfk_status_name(status)).second) << "twice: " << i;
-        EXPECT_TRUE(sentences.insert(sentence).second) << "twice: " << sentence;
-        count_checked();
-    }
-    EXPECT_STREQ("GFK_STATUS_SUCCESS", gfk_status_name(GFK_STATUS_SUCCESS));
-    EXPECT_EQ(0, GFK_STATUS_SUCCESS);
-}
-
-TEST(Status, NumbersThatAreNone) {
-    for (int i : {-1, int(GFK_STATUS_IO) + 1, 255, INT32_MAX, INT32_MIN}) {
-        EXPECT_STREQ("GFK_STATUS_UNKNOWN", gfk_status_name(static_cast<gfk_status>(i)));
-        ASSERT_NE(nullptr, gfk_status_description(static_cast<gfk_status>(i)));
-        EXPECT_STRNE("", gfk_status_description(static_cast<gfk_status>(i)));
-        count_checked();
-    }
-}
-
-// ---- bad input ----------------------------------------------------------------------------------
 
 struct Arguments {
     gfk_multiplier_t multiplier;
@@ -119,8 +88,6 @@ class Errors : public RowTest {
 
 TEST_P(Errors, NullPointers) {
     refused(INVALID, [](Arguments &a) { a.multiplier = nullptr; }, true);
-    refused(INVALID, [](Arguments &a) { a.src = nullptr; });
-    refused(INVALID, [](Arguments &a) { a.dst = nullptr; });
     refused(INVALID, [](Arguments &a) { a.src = a.dst = nullptr; });
 }
 
@@ -138,9 +105,6 @@ TEST_P(Errors, NotWholeSymbols) {
 }
 
 TEST_P(Errors, WrapsAround) {
-    uint8_t *const end = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 64 + 1);
-    refused(GFK_STATUS_INVALID_SIZE, [&](Arguments &a) { a.src = end; });
-    refused(GFK_STATUS_INVALID_SIZE, [&](Arguments &a) { a.dst = end; });
     for (gfk_accumulate mode : {GFK_SET, GFK_XOR})
         for (bool in_place : {false, true})
             refused(GFK_STATUS_INVALID_SIZE, [&](Arguments &a) {
@@ -179,44 +143,6 @@ TEST_P(Errors, PartialOverlap) {
         a.dst = memory_->data() + 512 + k;
         EXPECT_OK(multiply(a));
     }
-}
-
-TEST_P(Errors, OverlapWithTheWorkspace) {
-    if (workspace_bytes_ == 0)
-        return;
-    uint8_t *workspace = memory_->data() + 4096;
-    const auto n = static_cast<ptrdiff_t>(BYTES), m = static_cast<ptrdiff_t>(workspace_bytes_);
-    for (ptrdiff_t k : {-n + 1, -n / 2, ptrdiff_t(0), ptrdiff_t(1), m / 2, m - 1}) {
-        refused(GFK_STATUS_OVERLAP, [&](Arguments &a) { a.src = workspace + k; });
-        refused(GFK_STATUS_OVERLAP, [&](Arguments &a) { a.dst = workspace + k; });
-        refused(GFK_STATUS_OVERLAP, [&](Arguments &a) { a.src = a.dst = workspace + k; });
-    }
-    for (ptrdiff_t k : {-n, m}) {
-        Arguments a = good_;
-        a.dst = workspace + k;
-        EXPECT_OK(multiply(a));
-    }
-}
-
-TEST_P(Errors, Workspace) {
-    if (workspace_bytes_ == 0)
-        return;
-    const gfk_status small = GFK_STATUS_WORKSPACE_TOO_SMALL;
-    refused(
-        GFK_STATUS_INVALID_SIZE,
-        [](Arguments &a) { a.workspace = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 15); }, true);
-    refused(small, [](Arguments &a) { a.workspace = nullptr; }, true);
-    refused(
-        small,
-        [](Arguments &a) {
-            a.workspace = nullptr;
-            a.workspace_bytes = 0;
-        },
-        true);
-    for (size_t bytes : {size_t(0), size_t(1), workspace_bytes_ / 2, workspace_bytes_ - 1})
-        refused(small, [&](Arguments &a) { a.workspace_bytes = bytes; }, true);
-    for (size_t shift = 1; shift < 16; shift++)
-        refused(INVALID, [&](Arguments &a) { a.workspace = memory_->data() + 4096 + shift; }, true);
 }
 
 // c = 0 and c = 1 take a workspace as other constants do, but nobody has to prepare it.
@@ -262,14 +188,6 @@ TEST_P(Errors, CheckedPointers) {
     checking(a);
     EXPECT_OK(multiply(a));
     EXPECT_FALSE(device::error_pending());
-}
-
-TEST_P(Errors, StreamOnHost) {
-    int anything = 0; // never looked into
-    if (on_host(row()))
-        refused(
-            GFK_STATUS_STREAM_ON_HOST,
-            [&](Arguments &a) { a.stream = reinterpret_cast<gfk_stream_t>(&anything); }, true);
 }
 
 // Not an error: nothing to do.
@@ -339,7 +257,7 @@ class OutOfMemory : public RowTest {};
 
 TEST_P(OutOfMemory, IsAStatus) {
     if (row()->table_bytes <= uint64_t(1) << 30)
-        return; // its tables are the caller's workspace
+        GTEST_SKIP() << "its tables are the caller's workspace";
     if (on_host(row())) {
         if (SANITIZED)
             GTEST_SKIP() << "no memory limits under a sanitizer";

@@ -400,10 +400,7 @@ TEST_P(RlncDecoder, Errors) {
     Memory payload(s.host, p.payload), marks(s.host, Bytes(2 * n)), rows(s.host, Bytes(64));
     Memory out(s.host, Bytes(2 * n * bytes));
     const gfk_regions in = gfk_inputs_spaced(payload.data(), bytes);
-    const gfk_regions to = {nullptr, out.data(), bytes}, none = {},
-                      close = {nullptr, out.data(), 8};
-    const std::vector<void *> same(2 * n, out.data());
-    const gfk_regions twice = {same.data(), nullptr, 0};
+    const gfk_regions to = {nullptr, out.data(), bytes};
     const auto add = [&](gfk_rlnc_decoder_t decoder, const gfk_rlnc_header *header, size_t count,
                          const void *vectors, size_t stride, const gfk_regions *payloads,
                          uint8_t *outcomes) {
@@ -412,39 +409,26 @@ TEST_P(RlncDecoder, Errors) {
     };
     EXPECT_STATUS(invalid, add(nullptr, &p.header, 1, nullptr, 0, &in, nullptr));
     EXPECT_STATUS(invalid, add(d, nullptr, 1, nullptr, 0, &in, nullptr));
-    EXPECT_STATUS(invalid, add(d, &p.header, 1, nullptr, 0, nullptr, nullptr));
-    EXPECT_STATUS(invalid, add(d, &p.header, 1, nullptr, 0, &none, nullptr));
     EXPECT_STATUS(invalid, add(d, &p.header, 1, rows.data(), n - 1, &in, nullptr));
     EXPECT_STATUS(size, add(d, &p.header, SIZE_MAX / 64, nullptr, 0, &in, nullptr));
-    EXPECT_STATUS(GFK_STATUS_OVERLAP,
-                  add(d, &p.header, 1, nullptr, 0, &in, payload.data() + bytes - 1));
-    EXPECT_STATUS(GFK_STATUS_OVERLAP, add(d, &p.header, 1, rows.data(), n, &in, rows.data()));
     EXPECT_OK(add(d, nullptr, 0, nullptr, 0, nullptr, nullptr));
     // The last length whose payloads, rounded up, do not wrap.
     const size_t longest = SIZE_MAX / s.symbol() * s.symbol();
     const Rlnc huge = make_rlnc(s.field, n, longest, s.desc);
     EXPECT_STATUS(size, gfk_rlnc_decoder_create(&made, huge.get(), 0, 1, 0));
     EXPECT_STATUS(invalid, gfk_rlnc_decoder_decode(nullptr, &to, nullptr, nullptr));
-    EXPECT_STATUS(invalid, gfk_rlnc_decoder_decode(d, nullptr, nullptr, nullptr));
-    EXPECT_STATUS(invalid, gfk_rlnc_decoder_decode(d, &none, nullptr, nullptr));
-    EXPECT_STATUS(invalid, gfk_rlnc_decoder_decode(d, &close, nullptr, nullptr));
-    EXPECT_STATUS(GFK_STATUS_OVERLAP, gfk_rlnc_decoder_decode(d, &twice, nullptr, nullptr));
-    EXPECT_STATUS(GFK_STATUS_OVERLAP, gfk_rlnc_decoder_decode(d, &to, out.data(), nullptr));
     std::vector<gfk_rlnc_record> records(3);
     EXPECT_STATUS(invalid, gfk_rlnc_decoder_wait(nullptr, nullptr, 0, 1, records.data()));
     EXPECT_STATUS(invalid, gfk_rlnc_decoder_wait(d, nullptr, 0, 1, nullptr));
     EXPECT_STATUS(invalid, gfk_rlnc_decoder_wait(d, nullptr, 3, 0, records.data()));
     EXPECT_STATUS(invalid, gfk_rlnc_decoder_wait(d, nullptr, 1, 2, records.data()));
     if (s.host) {
-        const gfk_stream_t stream = reinterpret_cast<gfk_stream_t>(1);
-        const gfk_status status = GFK_STATUS_STREAM_ON_HOST;
-        EXPECT_STATUS(status,
-                      gfk_rlnc_decoder_add(d, &p.header, 1, nullptr, 0, &in, nullptr, stream));
-        EXPECT_STATUS(status, gfk_rlnc_decoder_decode(d, &to, nullptr, stream));
-        EXPECT_STATUS(status, gfk_rlnc_decoder_wait(d, stream, 0, 1, records.data()));
+        EXPECT_STATUS(
+            GFK_STATUS_STREAM_ON_HOST,
+            gfk_rlnc_decoder_wait(d, reinterpret_cast<gfk_stream_t>(1), 0, 1, records.data()));
     }
     s.decode(GFK_STATUS_SINGULAR); // nothing has changed
-    count_checked(30);
+    count_checked(20);
 }
 
 INSTANTIATE_AT(RlncDecoder, matmul_places());

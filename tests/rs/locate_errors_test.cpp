@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locating: bad input has its status and changes nothing; streams and graphs on a device.
+// Locating: bad input has its status and changes nothing.
 #include <cstring>
 #include <functional>
 
 #include "corrupted_codeword.h"
-#include "support/region_mistakes.h"
 
 namespace {
 
 class RsLocateCall : public SideTest {};
-class RsLocateGraph : public SideTest {}; // streams are for devices
 PER_SIDE(RsLocateCall);
-INSTANTIATE_TEST_SUITE_P(Device, RsLocateGraph, testing::Values(false));
 
 constexpr size_t K = 5, M = 4, BYTES = 4096;
 
@@ -73,57 +70,10 @@ TEST_P(RsLocateCall, Mistakes) {
         count_checked();
     };
     refused(INVALID, "no code", [](Arguments &a) { a.code = nullptr; });
-    refused(INVALID, "no verdict", [](Arguments &a) { a.verdict = nullptr; });
-    refused(INVALID, "no counts", [](Arguments &a) { a.counts = nullptr; });
     for (int wrong : {-1, 2})
         refused(INVALID, "repair", [=](Arguments &a) { a.repair = wrong; });
-    refused(GFK_STATUS_INVALID_SIZE, "the workspace wraps",
-            [](Arguments &a) { a.workspace = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 255); });
-    refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "workspace", [](Arguments &a) { a.workspace_bytes--; });
-    refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "no workspace",
-            [](Arguments &a) { a.workspace = nullptr; });
     refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "longer regions",
             [](Arguments &a) { a.bytes = size_t(1) << 30; });
-    refused(INVALID, "misaligned workspace",
-            [](Arguments &a) { a.workspace = static_cast<uint8_t *>(a.workspace) + 16; });
-    if (host())
-        refused(GFK_STATUS_STREAM_ON_HOST, "stream",
-                [&](Arguments &a) { std::memcpy(&a.stream, &a.code, sizeof a.stream); });
-    refused(GFK_STATUS_OVERLAP, "counts in the verdict",
-            [](Arguments &a) { a.counts = reinterpret_cast<uint64_t *>(a.verdict) + 1; });
-    refused(GFK_STATUS_OVERLAP, "verdict in the workspace",
-            [](Arguments &a) { a.verdict = static_cast<gfk_rs_verdict *>(a.workspace); });
-
-    // Repair would write any region.
-    std::vector<void *> pointers(codeword.data()->pointers, codeword.data()->pointers + K + M);
-    const std::vector<size_t> some = {0, K - 1, K, K + M - 1};
-    expect_region_mistakes({pointers,
-                            K,
-                            BYTES,
-                            2,
-                            {2, K + 1},
-                            some,
-                            [&](auto data, auto parity, size_t bytes) {
-                                return locate([&](Arguments &a) {
-                                    a.data = data;
-                                    a.parity = parity;
-                                    a.bytes = bytes;
-                                });
-                            },
-                            is_untouched});
-    for (size_t region : some)
-        for (void *to : {static_cast<void *>(codeword.verdict_memory()),
-                         static_cast<void *>(codeword.workspace().data())}) {
-            std::vector<void *> moved = pointers;
-            moved[region] = to;
-            const gfk_regions data = {moved.data(), nullptr, 0};
-            const gfk_regions parity = {moved.data() + K, nullptr, 0};
-            refused(GFK_STATUS_OVERLAP, "a region that is written elsewhere", [&](Arguments &a) {
-                a.data = &data;
-                a.parity = &parity;
-            });
-        }
-
     ASSERT_OK(codeword.locate(GFK_RS_REPAIR)); // the arguments were good
     ASSERT_TRUE(codeword.is_exact(GFK_RS_REPAIR));
 }
@@ -163,38 +113,6 @@ TEST_P(RsLocateCall, Workspace) {
         EXPECT_EQ(0u, workspace % 256);
         EXPECT_EQ(bytes != 0, workspace != 0);
         count_checked();
-    }
-}
-
-// In a graph and on a stream of its own, with other damage each time.
-TEST_P(RsLocateGraph, Replays) {
-    for (unsigned w : {8u, 16u, 32u}) {
-        const size_t symbols = 40000;
-        const RsCode code = make_rs_code(false, make_field(w), {GFK_RS_CAUCHY, 10, 4});
-        Random random;
-        CorruptedCodeword codeword(false, code.get(), symbols * (w / 8), true, random);
-        const Stream stream(false);
-        ASSERT_OK(codeword.locate(GFK_RS_REPORT, stream.get())); // CUDA loads the code now
-        const auto enqueue = [&] {
-            return gfk_rs_locate(code.get(), codeword.data(), codeword.parity(), codeword.bytes(),
-                                 GFK_RS_REPAIR, codeword.verdict_memory(), codeword.counts_memory(),
-                                 codeword.workspace().data(), codeword.workspace().size(),
-                                 stream.get());
-        };
-        device::Graph graph(stream.get());
-        const gfk_status status = enqueue();
-        graph.end();
-        ASSERT_OK(status);
-        for (int replay = 0; replay < 10; replay++) {
-            codeword.damage_some(random.below(symbols / 10) * 10 + static_cast<size_t>(replay),
-                                 1 + random.below(2), random);
-            codeword.put();
-            graph.launch(stream.get());
-            stream.finish();
-            codeword.take();
-            ASSERT_TRUE(codeword.is_exact(GFK_RS_REPAIR));
-            count_checked();
-        }
     }
 }
 

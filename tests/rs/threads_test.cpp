@@ -263,6 +263,16 @@ TEST_P(RsAsync, StreamOrder) {
 }
 
 PER_PLACE(RsThreads);
-PER_PLACE(RsAsync);
+// Streams are for devices.
+std::vector<RsPlace> places_on_gpu() {
+    std::vector<RsPlace> list;
+    for (const RsPlace &place : rs_places())
+        if (!place.host())
+            list.push_back(place);
+    return list;
+}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RsAsync);
+INSTANTIATE_TEST_SUITE_P(Places, RsAsync, testing::ValuesIn(places_on_gpu()),
+                         testing::PrintToStringParamName());
 
 } // namespace

@@ -26,12 +26,11 @@ Indices indices(size_t first, size_t end); // first, ..., end - 1
 // The command line (main.cpp).
 struct Options {
     uint64_t seed = 20240229;
-    uint64_t minimum = 0;
     bool reduced = false; // fewer and smaller cases, for sanitizers
 };
 extern Options options;
 
-// Counts combinations that have been checked; the process fails below --minimum.
+// Counts combinations that have been checked. A suite that counts none on a row fails.
 void count_checked(uint64_t combinations = 1);
 uint64_t checked();
 
@@ -43,6 +42,20 @@ bool gpu_required();
             FAIL() << "GFK_REQUIRE_GPU is set, but " << (reason);                                  \
         GTEST_SKIP() << (reason);                                                                  \
     } while (false)
+
+// The mark of slow cases, or of those with `which`: sanitizers, which run with --reduced, skip them.
+#define SKIP_SLOW_IF(which)                                                                        \
+    do {                                                                                           \
+        if (options.reduced && (which))                                                            \
+            GTEST_SKIP() << "too slow under a sanitizer";                                          \
+    } while (false)
+#define SKIP_SLOW() SKIP_SLOW_IF(true)
+// ThreadSanitizer sees one width, since threads share the work of each width alike.
+#ifdef __SANITIZE_THREAD__
+constexpr bool THREAD_SANITIZER = true;
+#else
+constexpr bool THREAD_SANITIZER = false;
+#endif
 
 // Numbers that depend on the seed and on the running test alone.
 class Random {

@@ -47,6 +47,7 @@ class PlaceTest : public testing::TestWithParam<TestPlace> {
   protected:
     explicit PlaceTest(bool needs_matmul = true) : needs_matmul_(needs_matmul) {}
     void SetUp() override {
+        SKIP_SLOW_IF(THREAD_SANITIZER && w() != 8);
         if (host())
             return;
         if (device::count() == 0)

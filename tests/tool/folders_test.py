@@ -373,6 +373,7 @@ def forged(folder, place, **values):
     return content
 
 
+@harness.slow
 def a_newer_set_that_is_refused():
     """A stored name or a size that decode refuses does not hide an older set."""
     temp = b".gfk-tmp-0123456789ab"

@@ -60,6 +60,7 @@ def sizes_around_the_boundaries():
                     decode(folder, "f", lost, k + m, content, m)
 
 
+@harness.slow
 def every_loss_of_small_codes():
     codes = [(1, 1), (1, 3), (2, 2), (3, 2), (4, 3)]
     for k, m in codes[:3] if harness.options.reduced else codes:

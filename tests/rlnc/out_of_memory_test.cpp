@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Network coding where one allocation after the other fails. The linker puts the functions below in
-// the place of malloc and its like (CMakeLists.txt).
+// the place of malloc and its like (pipeline/CMakeLists.txt).
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 
 #include "fixture.h"
-#include "rlnc/fixture.h"
+#include "pipeline/fixture.h"
 
 namespace {
 
@@ -55,9 +55,9 @@ int without_each_allocation(const std::function<gfk_status()> &call,
     }
 }
 
-class HostMemory : public testing::Test {
+class RlncOutOfMemory : public testing::Test {
   protected:
-    HostMemory() {
+    RlncOutOfMemory() {
         gfk_rlnc_desc desc = GFK_RLNC_DESC_INIT;
         desc.device = GFK_CPU;
         const gfk_field field = make_field(8);
@@ -81,7 +81,7 @@ class HostMemory : public testing::Test {
 };
 
 // All or nothing: vectors, payloads and the report.
-TEST_F(HostMemory, Recode) {
+TEST_F(RlncOutOfMemory, Recode) {
     const size_t count = 7;
     const Bytes content = random.bytes(count * (N + BYTES));
     Bytes made = content;
@@ -103,7 +103,7 @@ TEST_F(HostMemory, Recode) {
 }
 
 // The sources may have been written, what describes them has not.
-TEST_F(HostMemory, Decode) {
+TEST_F(RlncOutOfMemory, Decode) {
     Bytes out(N * BYTES), decoded(N, 99);
     gfk_rlnc_record record;
     gfk_pipeline_report report, before;
@@ -126,7 +126,7 @@ TEST_F(HostMemory, Decode) {
 }
 
 // Packets that were not taken keep their outcome, and can be given once more.
-TEST_F(HostMemory, DecoderAdd) {
+TEST_F(RlncOutOfMemory, DecoderAdd) {
     for (int allocations = 0, failed = 1; failed; allocations++) {
         gfk_rlnc_decoder_t made = nullptr;
         ASSERT_OK(gfk_rlnc_decoder_create(&made, code.get(), 3, 1, RECEIVED - N));

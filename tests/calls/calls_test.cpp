@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every public call keeps: it refuses wrong operands, regions, streams and descriptors, and then changes nothing;
+// threads share its objects; on a device a graph captures it.
+#include <cstring>
+#include <sstream>
+
+#include "support/row_fixture.h"
+#include "table.h"
+
+namespace {
+
+// The mistakes in the documented order of their statuses; MISALIGNED and NO_ADDRESS have the same one.
+enum Mistake { MISALIGNED, NO_ADDRESS, WRAPS, TOO_SHORT, NO_WORKSPACE, MISTAKES };
+constexpr gfk_status statuses[] = {INVALID, INVALID, GFK_STATUS_INVALID_SIZE,
+                                   GFK_STATUS_WORKSPACE_TOO_SMALL, GFK_STATUS_WORKSPACE_TOO_SMALL};
+constexpr uint8_t UNTOUCHED = 0x5a;
+
+uint8_t *bytes_at(void *address) {
+    return static_cast<uint8_t *>(address);
+}
+
+// Operands one after the other in memory whose content is known. A call that is refused accesses no operand, so its
+// memory is the host's.
+class Stage : public Arguments {
+  public:
+    explicit Stage(const Call &call, bool host = true)
+        : call_(call), memory_(host, size_of(call)), on_host_(true, size_of(call)) {
+        size_t offset = 0;
+        for (const Operand &o : call.operands) {
+            at.push_back((o.on_host ? on_host_ : memory_).data() + offset);
+            offset += room_of(o);
+            if (o.kind == WORKSPACE)
+                workspace_bytes = o.bytes;
+        }
+        fill(Bytes(size_of(call), UNTOUCHED));
+    }
+    static size_t size_of(const Call &call) {
+        size_t size = 0;
+        for (const Operand &o : call.operands)
+            size += room_of(o);
+        return size;
+    }
+    void fill(const Bytes &content) {
+        memory_.write(0, content.data(), content.size());
+        on_host_.write(0, content.data(), content.size());
+    }
+    // All memory but that whose content differs from run to run.
+    Bytes content() {
+        Bytes all = memory_.read();
+        size_t offset = 0;
+        for (const Operand &o : call_.operands) {
+            if (o.kind == WORKSPACE || o.kind == REPORT)
+                std::memset(&all[offset], 0, o.bytes);
+            offset += room_of(o);
+        }
+        return all;
+    }
+    // Makes the mistake; false if there is none of the kind for the operand.
+    bool spoil(size_t i, Mistake mistake) {
+        const Operand &o = call_.operands[i];
+        const bool is_workspace = o.kind == WORKSPACE;
+        if (o.kind == UNUSED)
+            return false;
+        switch (mistake) {
+        case MISALIGNED:
+            at[i] = bytes_at(at[i]) + o.alignment / 2;
+            return o.alignment > 1;
+        case NO_ADDRESS:
+            at[i] = nullptr;
+            return o.kind == READ || o.kind == WRITTEN;
+        case WRAPS:
+            at[i] = reinterpret_cast<void *>(UINTPTR_MAX - o.alignment + 1);
+            return o.bytes > o.alignment;
+        case TOO_SHORT:
+            workspace_bytes--;
+            return is_workspace;
+        default:
+            at[i] = nullptr;
+            return is_workspace;
+        }
+    }
+    // Moves operand i so that it shares bytes with operand j: all (0), the last or the first alone (1, -1), or all but
+    // the first or the last (2, -2).
+    bool overlap(size_t i, size_t j, int where) {
+        const Operand &a = call_.operands[i], &b = call_.operands[j];
+        const size_t unit = a.alignment, length = (a.bytes - 1) / unit * unit;
+        if ((a.kind <= READ_OR_NULL && b.kind <= READ_OR_NULL) || a.kind == UNUSED ||
+            b.kind == UNUSED || i == j)
+            return false;
+        const size_t last = call_.operands.size() - 1;
+        for (size_t same : call_.same_as) // in place
+            if (where == 0 && ((i == last && j == same) || (j == last && i == same)))
+                return false;
+        const size_t last_of_j = (b.bytes - 1) / unit * unit;
+        if (where == 2 || where == -2) {
+            at[i] = bytes_at(at[j]) + (where > 0 ? unit : -unit);
+            return unit < (where > 0 ? b.bytes : a.bytes);
+        }
+        at[i] = bytes_at(at[j]) + (where > 0 ? last_of_j : 0) - (where < 0 ? length : 0);
+        return true;
+    }
+    void refused(gfk_status status, const std::string &what) {
+        EXPECT_STATUS(status, run()) << call_.name << ": " << what;
+        const Bytes untouched(memory_.size(), UNTOUCHED);
+        ASSERT_EQ(memory_.size(),
+                  first_difference(untouched.data(), memory_.data(), memory_.size()))
+            << call_.name << " has written: " << what;
+        count_checked();
+    }
+    gfk_status run() {
+        sets.clear();
+        return call_.run(*this);
+    }
+
+  private:
+    static size_t room_of(const Operand &o) { return round_up(o.bytes, 256) + 256; }
+    const Call &call_;
+    Memory memory_, on_host_;
+};
+
+class Calls : public PlaceTest {
+  protected:
+    void SetUp() override {
+        PlaceTest::SetUp();
+        if (!IsSkipped())
+            table_ = std::make_unique<Table>(host(), w());
+    }
+    const std::vector<Call> &calls() const { return table_->calls(); }
+
+  private:
+    std::unique_ptr<Table> table_;
+};
+
+TEST_P(Calls, RefuseEachMistake) {
+    SKIP_SLOW_IF(THREAD_SANITIZER);
+    for (const Call &call : calls())
+        for (size_t i = 0; i < call.operands.size(); i++)
+            for (int mistake = 0; mistake < MISTAKES; mistake++) {
+                Stage stage(call);
+                if (stage.spoil(i, static_cast<Mistake>(mistake)))
+                    stage.refused(statuses[mistake], "operand " + std::to_string(i) + ", mistake " +
+                                                         std::to_string(mistake));
+            }
+}
+
+TEST_P(Calls, RefuseOverlaps) {
+    SKIP_SLOW();
+    for (const Call &call : calls())
+        for (size_t i = 0; i < call.operands.size(); i++)
+            for (size_t j = 0; j < call.operands.size(); j++)
+                for (int where : {0, 1, -1, 2, -2}) {
+                    Stage stage(call);
+                    if (stage.overlap(i, j, where))
+                        stage.refused(GFK_STATUS_OVERLAP, "operand " + std::to_string(i) +
+                                                              " over operand " + std::to_string(j) +
+                                                              ", " + std::to_string(where));
+                }
+}
+
+// Of two mistakes the first one in the order of gfk/status.h has its status.
+TEST_P(Calls, RefuseTheFirstOfTwoMistakes) {
+    SKIP_SLOW();
+    const auto text = [](size_t i, int mistake) {
+        return "operand " + std::to_string(i) + ", mistake " + std::to_string(mistake) + "; ";
+    };
+    for (const Call &call : calls())
+        for (size_t i = 0; i < call.operands.size(); i++)
+            for (int first = 0; first < MISTAKES; first++)
+                for (size_t j = 0; j < call.operands.size(); j++) {
+                    for (int second = first; second < MISTAKES; second++) {
+                        Stage stage(call);
+                        if (i != j && stage.spoil(i, static_cast<Mistake>(first)) &&
+                            stage.spoil(j, static_cast<Mistake>(second)))
+                            stage.refused(statuses[first], text(i, first) + text(j, second));
+                    }
+                    Stage stage(call);
+                    const size_t other = (j + 1) % call.operands.size();
+                    if (i != j && i != other && stage.spoil(i, static_cast<Mistake>(first)) &&
+                        stage.overlap(j, other, 0))
+                        stage.refused(statuses[first], text(i, first) + "and an overlap");
+                }
+}
+
+TEST_P(Calls, RefuseWrongDescriptionsOfRegions) {
+    SKIP_SLOW_IF(THREAD_SANITIZER);
+    for (const Call &call : calls()) {
+        Stage good(call, host());
+        EXPECT_STATUS(call.good, good.run()) << call.name; // says where its sets of regions are
+        for (const auto &[first, count] : good.sets) {
+            const auto refused = [&, set = first](gfk_status status, const std::string &what,
+                                                  const gfk_regions *description) {
+                Stage stage(call);
+                stage.spoiled = set;
+                stage.description = description;
+                stage.refused(status, "regions from operand " + std::to_string(set) + ": " + what);
+            };
+            refused(INVALID, "no description", nullptr);
+            const gfk_regions no_base = {nullptr, nullptr, BYTES};
+            refused(INVALID, "no base", &no_base);
+            if (count < 2)
+                continue;
+            for (size_t stride : {size_t(0), BYTES - symbol(), BYTES - 1}) {
+                const gfk_regions spaced = {nullptr, good.at[first], stride};
+                refused(INVALID, "stride " + std::to_string(stride), &spaced);
+            }
+            if (call.operands[first + count - 1].kind == UNUSED)
+                continue;
+            const gfk_regions wide = {nullptr, good.at[first],
+                                      SIZE_MAX / symbol() * symbol() - 255};
+            refused(GFK_STATUS_INVALID_SIZE, "a stride that wraps", &wide);
+        }
+        // Codes of network coding know the regions' length.
+        if (good.sets.empty() || std::strstr(call.name, "gfk_rlnc") != nullptr)
+            continue;
+        for (size_t bytes : {size_t(1), BYTES - 1, BYTES + 1})
+            if (bytes % symbol() != 0) {
+                Stage stage(call);
+                stage.bytes = bytes;
+                stage.refused(GFK_STATUS_INVALID_SIZE, "half a symbol");
+            }
+    }
+}
+
+TEST_P(Calls, RefuseStreamsOnTheHost) {
+    SKIP_SLOW_IF(THREAD_SANITIZER);
+    if (!host())
+        GTEST_SKIP() << "a device takes streams";
+    for (const Call &call : calls()) {
+        Stage stage(call);
+        (void)stage.run();
+        if (!stage.takes_stream)
+            continue;
+        Stage streamed(call);
+        streamed.given = reinterpret_cast<gfk_stream_t>(&streamed);
+        streamed.refused(GFK_STATUS_STREAM_ON_HOST, "a stream");
+    }
+}
+
+TEST_P(Calls, RefuseWrongDescriptors) {
+    SKIP_SLOW_IF(THREAD_SANITIZER);
+    const gfk_field field = make_field(8);
+    gfk_field forged = field;
+    forged.polynomial = 0x11c; // even, so not a field
+    for (const Making &making : makings(host())) {
+        for (size_t by : {sizeof(size_t), size_t(1), SIZE_MAX})
+            EXPECT_STATUS(INVALID, making.make(&field, by)) << making.name << ", size less " << by;
+        EXPECT_STATUS(INVALID, making.make(nullptr, 0)) << making.name;
+        EXPECT_STATUS(INVALID, making.make(&forged, 0)) << making.name;
+        EXPECT_OK(making.make(&field, 0)) << making.name;
+        count_checked(6);
+    }
+}
+
+// Fills the memory for one run, random but the same every time, runs, and reads what is there then.
+Bytes run_once(const Call &call, Stage &stage, bool host, const std::function<void()> &run) {
+    Random random(call.operands.size());
+    stage.fill(random.bytes(Stage::size_of(call)));
+    run();
+    if (!host)
+        device::synchronize(stage.given);
+    return stage.content();
+}
+
+TEST_P(Calls, ShareTheirObjects) {
+    for (const Call &call : calls()) {
+        Stage alone(call, host());
+        const Bytes expected = run_once(
+            call, alone, host(), [&] { EXPECT_STATUS(call.good, alone.run()) << call.name; });
+        count_checked();
+        if (!call.is_shared)
+            continue;
+        on_threads(8, [&](int) {
+            Stage stage(call, host());
+            const Stream stream(host());
+            stage.given = stream.get();
+            for (int again = 0; again < 8; again++) {
+                gfk_status status = INVALID;
+                const Bytes got = run_once(call, stage, host(), [&] { status = stage.run(); });
+                if (status != call.good || got != expected)
+                    return testing::AssertionFailure() << call.name << ": another result";
+                count_checked();
+            }
+            return testing::AssertionSuccess();
+        });
+    }
+}
+
+TEST_P(Calls, AreCaptured) {
+    if (host())
+        GTEST_SKIP() << "the CPU has no graphs";
+    for (const Call &call : calls()) {
+        Stage stage(call, false);
+        const Bytes expected = run_once(call, stage, false, [&] {
+            EXPECT_STATUS(call.good, stage.run()) << call.name; // CUDA loads the code now
+        });
+        if (!call.is_captured || !stage.takes_stream)
+            continue;
+        const Stream stream(false);
+        stage.given = stream.get();
+        device::Graph graph(stream.get());
+        const gfk_status status = stage.run();
+        graph.end();
+        ASSERT_STATUS(call.good, status) << call.name;
+        for (int replay = 0; replay < 10; replay++) {
+            EXPECT_EQ(expected, run_once(call, stage, false, [&] { graph.launch(stream.get()); }))
+                << call.name << ", replay " << replay;
+            count_checked();
+        }
+    }
+}
+
+INSTANTIATE_AT(Calls, test_places());
+
+// A public function with a stream or a pipeline is in the table, unless it is here.
+TEST(CallTable, HasEveryCall) {
+    std::set<std::string> found = {"gfk_matrix_wait", "gfk_rlnc_decoder_wait",
+                                   "gfk_rlnc_decoder_reset", "gfk_rs_batch_run",
+                                   "gfk_matrix_invert_batch"}; // invert_batch_test.cpp
+    const Table table(true, 16);
+    for (const Call &call : table.calls())
+        found.insert(std::string(call.name).substr(0, std::string(call.name).find(',')));
+    std::istringstream names{GFK_TEST_CALLS};
+    size_t count = 0;
+    for (std::string name; std::getline(names, name, ','); count++)
+        EXPECT_TRUE(found.count(name)) << name << " is not in tests/calls/table.cpp";
+    EXPECT_LT(20u, count);
+    count_checked(count);
+}
+
+} // namespace

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of the public calls on memory. Each entry says how to call a function with good arguments; calls_test.cpp
+// expects of every entry what every call must keep.
+#pragma once
+
+#include <set>
+
+#include "support/places.h"
+
+#include <gfk/host.h>
+
+using Addresses = std::vector<void *>;
+
+// READ, READ_OR_NULL, WRITTEN, OPTIONAL (written, or NULL) and UNUSED operands (any address); a
+// REPORT, which is optional and has times; the WORKSPACE.
+enum Kind { READ, READ_OR_NULL, WRITTEN, OPTIONAL, REPORT, WORKSPACE, UNUSED };
+struct Operand {
+    size_t bytes;
+    Kind kind = READ;
+    size_t alignment = 1;
+    bool on_host = false; // at every place
+};
+
+constexpr size_t BYTES = 512; // of a region
+
+// What a call is called with. The operands that are regions form sets: `regions(first, count)` is one. Descriptions
+// can be spoiled: the set that starts at `spoiled` is `description`, or NULL.
+class Arguments {
+  public:
+    Addresses at;
+    size_t workspace_bytes = 0, bytes = BYTES;
+    size_t spoiled = SIZE_MAX;
+    const gfk_regions *description = nullptr;
+    gfk_stream_t given = nullptr;
+
+    const gfk_regions *regions(size_t first, size_t count) const;
+    gfk_stream_t stream() const;
+    template <class T>
+    T *as(size_t i) const {
+        return static_cast<T *>(at[i]);
+    }
+    // What the last call asked for: its sets of regions, and whether it takes a stream.
+    mutable std::vector<std::pair<size_t, size_t>> sets;
+    mutable bool takes_stream = false;
+
+  private:
+    mutable gfk_regions made_[2];
+};
+
+struct Call {
+    const char *name;
+    std::vector<Operand> operands;
+    std::function<gfk_status(const Arguments &)> run;
+    size_t same_as[2] = {SIZE_MAX, SIZE_MAX}; // operands at whose address the last written may be
+    gfk_status good = GFK_STATUS_SUCCESS;
+    bool is_shared = true, is_captured = true; // by threads; into a graph
+};
+
+// Objects of a place, and the calls with them.
+class Table {
+  public:
+    Table(bool host, unsigned w);
+    ~Table();
+    Table(const Table &) = delete;
+    Table &operator=(const Table &) = delete;
+    const std::vector<Call> &calls() const { return calls_; }
+
+  private:
+    void add(const std::vector<Call> &calls);
+    std::vector<Call> region_calls();
+    std::vector<Call> product_calls();
+    std::vector<Call> matrix_calls();
+    std::vector<Call> rs_calls();
+    std::vector<Call> rs_object_calls();
+    std::vector<Call> rlnc_calls();
+    std::vector<Call> decoder_calls();
+    std::vector<Call> host_calls();
+    std::vector<Call> host_rlnc_calls();
+
+    bool host_;
+    size_t symbol_;
+    gfk_field field_;
+    const uint32_t matrix_[6] = {1, 2, 3, 4, 5, 6};
+    gfk_multiplier_t multiplier_ = nullptr;
+    gfk_product_t product_ = nullptr;
+    gfk_rs_t rs_ = nullptr;
+    gfk_rs_decoder_t rs_decoder_ = nullptr;
+    gfk_rs_updater_t rs_updater_ = nullptr;
+    gfk_rlnc_t rlnc_ = nullptr;
+    gfk_rlnc_decoder_t decoder_ = nullptr;
+    gfk_pipeline_t pipeline_ = nullptr;
+    gfk_matmul_desc matmul_ = GFK_MATMUL_DESC_INIT;
+    gfk_rlnc_range range_ = {0, 1, 0, 3};
+    std::vector<Call> calls_;
+};
+
+// A function that takes a field and a descriptor: called with the descriptor's size in place of its own.
+struct Making {
+    const char *name;
+    std::function<gfk_status(const gfk_field *, size_t size_is_less_by)> make;
+};
+std::vector<Making> makings(bool host);
