@@ -3,7 +3,7 @@
 """Writes the pages and plots of results/<gpu>/ and results/README.md from gfk_bench's JSON files.
 
   report.py results/h200/*.json               pages and plots beside the files
-  report.py --readme README.md ...            also the tables between its two markers
+  report.py --readme README.md ...            also the tables between its marks
   report.py --check file.json                 only reads and renders; writes nothing
 
 Needs pandas, and matplotlib for the plots: `scripts/quickstart.sh report` installs both."""
@@ -38,7 +38,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument("--no-plots", action="store_true", help="do without matplotlib")
     parser.add_argument("--readme", metavar="FILE", type=pathlib.Path,
-                        help="replace the tables between the markers in FILE")
+                        help="replace the tables between the marks in FILE")
     arguments = parser.parse_args()
     for file in arguments.files:
         if not (file.endswith(".json") and os.path.isfile(file)):
@@ -72,7 +72,7 @@ def main():
     if len(machines) != 1:
         parser.error(f"the files are of several machines: {', '.join(sorted(machines))}")
     pages = front.pages(machines.pop(), results, plots.draw(results) if plots else {})
-    block = front.readme_block(results)
+    readme = arguments.readme and front.readme(arguments.readme.read_text(encoding="utf-8"), results)
     if arguments.check:
         print(f"read {len(results.every)} rows, rendered {sum(map(len, pages.values()))} characters")
         return 0
@@ -83,7 +83,7 @@ def main():
     if results.folder.parent.name == "results":
         write_index(results.folder.parent)
     if arguments.readme:
-        write(arguments.readme, front.replace_block(arguments.readme.read_text(encoding="utf-8"), block))
+        write(arguments.readme, readme)
     return 0
 
 

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks what the documents say about the files, and the layers of src: the folders in
-docs/architecture.md, the files in each folder's README, includes, the programs in README.md, links between
+docs/architecture.md, the files in each folder's README, includes, the lines of C in README.md, links between
 documents, the ids of kernels in the methods' pages, and the comments and the width of lines in WORDED."""
 
 import fnmatch
+import glob
 import os
 import re
 import subprocess
 import sys
 import textwrap
+
+import api
 
 OWN_README = re.compile(r"src(/.*)?|(bench|tests)(/[^/]+)?")  # folders that have one
 LAYERS = {"base": 0, "device": 1, "common": 2, "region": 2, "product": 3, "matrix": 4, "rs": 5, "rlnc": 5,
@@ -97,16 +100,19 @@ def words(path, text):
 
 
 def readme():
-    blocks = re.findall(r"^```c\n(.*?)^```$", read("README.md"), re.M | re.S)
-    for example in (f"examples/{name}.c" for name in ("readme", "rs_gpu", "rs_cpu", "rs_host")):
-        if read(example).split("\n", 2)[2] not in blocks:  # without the two comment lines
-            yield f"README.md does not show {example} as it is"
-    coding = re.search(r"^    /\* begin \*/\n(.*)^    /\* end \*/$", read("examples/network_coding.c"), re.M | re.S)
-    if not coding or textwrap.dedent(coding[1]) not in blocks:
-        yield "README.md does not show the marked lines of examples/network_coding.c"
-    for mark in ("<!-- table:begin -->", "<!-- table:end -->"):
-        if read("README.md").count(mark) != 1:
+    """README.md is short, its C is that of examples between the marks, and the report finds its tables."""
+    text = read("README.md")
+    marked = [textwrap.dedent(part) for path in glob.glob("examples/*.c") for part in re.findall(
+        r"^ */\* begin \*/\n(.*?)^ */\* end \*/$", read(path), re.M | re.S)]
+    for block in re.findall(r"^```c\n(.*?)^```$", text, re.M | re.S):
+        if block not in marked:
+            yield f"README.md has C that no example has between its marks: {block.splitlines()[0]}"
+    for mark in (f"<!-- {name}:{end} -->" for name in ("rates", "methods") for end in ("begin", "end")):
+        if text.count(mark) != 1:
             yield f"README.md needs {mark} once"
+    if text.count("\n") > 130 or len(text) > 7500:
+        yield "README.md has more than 130 lines or 7,500 characters: move something to docs"
+    yield from (f'README.md says "{found}"' for found in UNCLEAR.findall(text))
 
 
 def links(documents):
@@ -124,6 +130,15 @@ def commands(documents):
         for script in dict.fromkeys(re.findall(r"^((?:bench|scripts)/\w+\.(?:py|sh))\b", read(path), re.M)):
             if not os.access(script, os.X_OK):
                 yield f"{path} runs {script}, which is not executable"
+
+
+def functions():
+    """docs/api.md is what scripts/api.py writes, and has the functions that the library exports, no others."""
+    if read("docs/api.md") != api.page():
+        yield "docs/api.md is not what the headers say: run scripts/api.py"
+    exported = set(re.findall(r"^ +(gfk_\w+);", read("cmake/exports.map"), re.M))
+    for name in exported ^ set(re.findall(r"^\| `(gfk_\w+)`", api.page(), re.M)):
+        yield f"{name} is in docs/api.md or in cmake/exports.map, and not in both"
 
 
 def methods():
@@ -148,7 +163,7 @@ def main():
     documents = [p for p in tracked if p.endswith(".md") and os.path.exists(p)]
     worded = [p for p in tracked if p.startswith(tuple(f"{w}/" for w in WORDED)) and p.endswith(SOURCE)]
     found = [message for path in worded for message in words(path, read(path))]
-    found += [*folders(tracked), *layers(tracked), *readme(), *links(documents), *commands(documents), *methods()]
+    found += [*folders(tracked), *layers(tracked), *readme(), *links(documents), *commands(documents), *functions(), *methods()]
     print("\n".join(found) if found else "the documents agree with the files")
     return 1 if found else 0
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pages as text: contents, headings, plots and tables; the block of the project's README."""
+"""The pages as text: contents, headings, plots and tables; the tables of the project's README."""
 
 import os
 import pathlib
 import re
 
-from .pages import FRONT, PAGES
+from .pages import FRONT, PAGES, README
 
-BEGIN, END = "<!-- table:begin -->", "<!-- table:end -->"
 METHOD = pathlib.Path(__file__).resolve().parents[2] / "docs/benchmarking.md"
 
 
@@ -15,15 +14,17 @@ def link(heading, page=""):
     return f"[{heading}]({page}#{re.sub('[^a-z0-9 _-]', '', heading.lower()).replace(' ', '-')})"
 
 
-def readme_block(results):
-    return "\n\n".join(filter(None, (table.render(results) for table in FRONT)))
-
-
-def replace_block(text, block):
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise SystemExit(f"the README needs one {BEGIN} and one {END}")
-    before, rest = text.split(BEGIN)
-    return f"{before}{BEGIN}\n{block}\n{END}{rest.split(END)[1]}"
+def readme(text, results):
+    """The project's README with new tables: those that the results have."""
+    for name, table in README.items():
+        begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+        if text.count(begin) != 1 or text.count(end) != 1:
+            raise SystemExit(f"the README needs one {begin} and one {end}")
+        block = table.render(results)
+        if block:
+            before, rest = text.split(begin)
+            text = f"{before}{begin}\n{block}\n{end}{rest.split(end)[1]}"
+    return text
 
 
 def pages(title, results, plots):

@@ -16,7 +16,15 @@ SUSTAINED = {"sustained GB/s": "{sustained_data_GBps:rate}",
 
 T_PER_S = {"T/s": "{tmuladds_per_s:.1f}", "% of the MMAs": "{percent_of_bound:.1f}"}
 
-FRONT = [  # the front page, which is also the block of the project's README
+README = {  # the tables of the project's README, by their marks
+    "rates": Table("Rates", "", rows.asked,
+                   {"w = 8, GB/s of data": "{what}", "one GPU": "{data_GBps:rate}",
+                    "percent of the limit": "{percent:.0f} % of {limit}",
+                    "the CPU, all cores": "{on_cpu:.0f}"}),
+    "methods": Table("Methods", "", rows.grid,
+                     {"naive / optimized, GB/s": "{method}", "w = 8": "{w8}", "w = 16": "{w16}", "w = 32": "{w32}"})}
+
+FRONT = [  # the front page of a folder of results
     Table("Methods and widths",
           """Each cell is a rate in GB/s of source: a region[ (of 1 GiB on a {gpu})] is multiplied by a
           constant. [{gpu:if}Percentages of a plain copy in the same run stand in parentheses. Where tables have
