@@ -116,12 +116,17 @@ def readme():
 
 
 def links(documents):
+    """Is the file there, and, in a document, the heading?"""
+    anchors = {path: {re.sub("[^a-z0-9 _-]", "", heading.lower()).replace(" ", "-") for heading in
+                      re.findall(r"^#+ (.*)$", read(path), re.M)} for path in documents}
     for path in documents:
-        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", read(path)):
-            if "://" not in target:
-                file = os.path.normpath(os.path.join(os.path.dirname(path), target))
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", read(path)):
+            if "://" not in target and (target or anchor):
+                file = os.path.normpath(os.path.join(os.path.dirname(path), target)) if target else path
                 if not os.path.exists(file):
                     yield f"{path} links to {file}, which is not there"
+                elif anchor and anchor not in anchors.get(file, (anchor,)):
+                    yield f"{path} links to {file}#{anchor}, a heading that is not there"
 
 
 def commands(documents):
@@ -149,8 +154,8 @@ def methods():
         if not os.path.exists(path):
             yield f"{path} is not there"
             continue
-        if "\n## Ladder\n" not in read(path):
-            yield f"{path} has no section Ladder"
+        if f"(../../results/notes/methods.md#{method})" not in read(path):
+            yield f"{path} does not link to its ladder in results/notes/methods.md"
         for name in pattern.findall(read(path)):
             if name not in ids:
                 yield f"{path} names {name}, which is not in src/host/region/kernels.def"
