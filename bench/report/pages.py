@@ -220,7 +220,7 @@ CODES_PAGE = [
           "{operation}[, {lost_kind} lost]", ("code", "{code}"),
           "{data_GBps:rate}[ ({ratio:.1f} %)] {engine}", sort=("w", "k", "m")),
     Table("Every other operation",
-          """GB/s of data; of an update, of the changed region. docs/benchmarking.md says what the ceilings
+          """GB/s of data; of an update, of the changed region. bench/PROTOCOL.md says what the ceilings
           and the others are, and what is asked. Codes of many regions are not bound by memory.""",
           lambda results: rows.codes(results).query(f"not ({LONG} and (operation == 'encode' or lost > 1))"),
           {"operation": "{operation}[, {lost} {lost_kind} lost][, {damage}]", "stripes, regions": "{stripes} x {region}",
@@ -242,7 +242,7 @@ CODES_PAGE = [
 
 HOST_PAGE = [
     Table("Paths",
-          """GB/s of data beside what bounds the call; docs/benchmarking.md says what is asked of it. The
+          """GB/s of data beside what bounds the call; bench/PROTOCOL.md says what is asked of it. The
           bound has a pass before each of the call's. [{gpu:if}Kernel only: a product of the same shape in
           device memory. Copies only: as many threads as copy for the GPUs, without GPUs. ]CPU seconds are
           those of all threads, up to {threads}, in one pass.""",
