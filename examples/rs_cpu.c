@@ -15,6 +15,11 @@ static void check(const char *call, gfk_status status) {
     exit(1);
 }
 
+static void lose(const size_t *lost) {
+    for (int i = 0; i < M; i++)
+        memset(memory + lost[i] * BYTES, 0xee, BYTES);
+}
+
 int main(void) {
     for (size_t i = 0; i < sizeof before; i++)
         before[i] = (unsigned char)(i * 2654435761u >> 24);
@@ -22,17 +27,16 @@ int main(void) {
     const gfk_regions data = {.base = memory, .stride = BYTES};
     const gfk_regions parity = {.base = memory + K * BYTES, .stride = BYTES};
     const size_t lost[M] = {1, 3, 7, 12}; /* 12 is the third region of parity */
-
-    /* begin */
     gfk_field field;
     gfk_rs_t code;
     gfk_rs_desc desc = GFK_RS_DESC_INIT;
+
+    /* begin */
     desc.product.device = GFK_CPU; /* GFK_CURRENT_DEVICE: for regions in the memory of a GPU */
-    check("gfk_field_init", gfk_field_init(&field, 8, 0));
+    check("gfk_field_init", gfk_field_init(&field, 8, 0)); /* GF(2^8) */
     check("gfk_rs_create", gfk_rs_create(&code, &field, K, M, &desc));
     check("gfk_rs_encode", gfk_rs_encode(code, &data, &parity, BYTES, NULL));
-    for (int i = 0; i < M; i++)
-        memset(memory + lost[i] * BYTES, 0xee, BYTES);
+    lose(lost); /* any four of the fourteen regions */
     check("gfk_rs_decode", gfk_rs_decode(code, lost, M, NULL, 0, &data, &parity, BYTES, NULL));
     /* end */
 
