@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Network coding on the CPU: packets of a generation are lost, a node on the way makes new ones of those
  * that arrive, and the receiver decodes. With GFK_CURRENT_DEVICE and memory of a GPU the calls are the
- * same. README.md shows what stands between the two marks. */
+ * same. */
 #include <gfk/gfk.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,6 @@ int main(void) {
     const gfk_regions from = regions(sources), to = regions(sent), old = regions(arrived);
     const gfk_regions new = regions(new_payloads), out = regions(decoded);
     gfk_rlnc_record record;
-    /* begin */
     gfk_field field;
     gfk_rlnc_t code;
     gfk_rlnc_desc desc = GFK_RLNC_DESC_INIT;
@@ -65,7 +64,6 @@ int main(void) {
     check(gfk_rlnc_decoder_add(decoder, headers, NEW, new_vectors, N, &new, NULL, NULL));
     check(gfk_rlnc_decoder_decode(decoder, &out, NULL, NULL));
     check(gfk_rlnc_decoder_wait(decoder, NULL, 0, 1, &record)); /* SUCCESS, SINGULAR or CORRUPT */
-    /* end */
     const int is_equal = memcmp(sources, decoded, sizeof sources) == 0;
     printf("%d sent, %zu arrived, %d recoded; rank %u, %u checked: %s\n", SENT, count, NEW,
            record.rank, record.kept, is_equal ? "equal" : "WRONG");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* README.md shows this program: a code in GPU memory. */
+/* A code in GPU memory. */
 #include <cuda_runtime_api.h>
 #include <gfk/gfk.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* README.md shows this program: a code over host memory, on whatever is the fastest. */
+/* A code over host memory, on whatever is the fastest. */
 #include <gfk/gfk.h>
 #include <gfk/host.h>
 #include <stdio.h>

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks what the documents say about the files, and the layers of src: the folders in
-docs/architecture.md, the files in each folder's README, includes, the programs in README.md, links between
+docs/architecture.md, the files in each folder's README, includes, the lines of C in README.md, links between
 documents, the ids of kernels in the methods' pages, and the comments and the width of lines in WORDED."""
 
 import fnmatch
+import glob
 import os
 import re
 import subprocess
 import sys
 import textwrap
+
+import api
 
 OWN_README = re.compile(r"src(/.*)?|(bench|tests)(/[^/]+)?")  # folders that have one
 LAYERS = {"base": 0, "device": 1, "common": 2, "region": 2, "product": 3, "matrix": 4, "rs": 5, "rlnc": 5,
@@ -97,25 +100,41 @@ def words(path, text):
 
 
 def readme():
-    blocks = re.findall(r"^```c\n(.*?)^```$", read("README.md"), re.M | re.S)
-    for example in (f"examples/{name}.c" for name in ("readme", "rs_gpu", "rs_cpu", "rs_host")):
-        if read(example).split("\n", 2)[2] not in blocks:  # without the two comment lines
-            yield f"README.md does not show {example} as it is"
-    coding = re.search(r"^    /\* begin \*/\n(.*)^    /\* end \*/$", read("examples/network_coding.c"), re.M | re.S)
-    if not coding or textwrap.dedent(coding[1]) not in blocks:
-        yield "README.md does not show the marked lines of examples/network_coding.c"
-    for mark in ("<!-- table:begin -->", "<!-- table:end -->"):
-        if read("README.md").count(mark) != 1:
+    """README.md is short, its C is that of examples between the marks, and the report finds its tables."""
+    text = read("README.md")
+    marked = [textwrap.dedent(part) for path in glob.glob("examples/*.c") for part in re.findall(
+        r"^ */\* begin \*/\n(.*?)^ */\* end \*/$", read(path), re.M | re.S)]
+    for block in re.findall(r"^```c\n(.*?)^```$", text, re.M | re.S):
+        if block not in marked:
+            yield f"README.md has C that no example has between its marks: {block.splitlines()[0]}"
+    for mark in (f"<!-- {name}:{end} -->" for name in ("rates", "methods") for end in ("begin", "end")):
+        if text.count(mark) != 1:
             yield f"README.md needs {mark} once"
+    if text.count("\n") > 130 or len(text) > 7500:
+        yield "README.md has more than 130 lines or 7,500 characters: move something to docs"
+
+
+def manuals(documents):
+    """Manuals have no phrase that a reader must read twice."""
+    for path in documents:
+        if path.startswith("docs/") or path in ("README.md", "CONTRIBUTING.md", "bench/PROTOCOL.md"):
+            text = read(path)
+            for found in UNCLEAR.finditer(text):
+                yield f'{path}:{text.count(chr(10), 0, found.start()) + 1} says "{found[0]}"'
 
 
 def links(documents):
+    """Is the file there, and, in a document, the heading?"""
+    anchors = {path: {re.sub("[^a-z0-9 _-]", "", heading.lower()).replace(" ", "-") for heading in
+                      re.findall(r"^#+ (.*)$", read(path), re.M)} for path in documents}
     for path in documents:
-        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", read(path)):
-            if "://" not in target:
-                file = os.path.normpath(os.path.join(os.path.dirname(path), target))
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", read(path)):
+            if "://" not in target and (target or anchor):
+                file = os.path.normpath(os.path.join(os.path.dirname(path), target)) if target else path
                 if not os.path.exists(file):
                     yield f"{path} links to {file}, which is not there"
+                elif anchor and anchor not in anchors.get(file, (anchor,)):
+                    yield f"{path} links to {file}#{anchor}, a heading that is not there"
 
 
 def commands(documents):
@@ -126,6 +145,15 @@ def commands(documents):
                 yield f"{path} runs {script}, which is not executable"
 
 
+def functions():
+    """docs/api.md is what scripts/api.py writes, and has the functions that the library exports, no others."""
+    if read("docs/api.md") != api.page():
+        yield "docs/api.md is not what the headers say: run scripts/api.py"
+    exported = set(re.findall(r"^ +(gfk_\w+);", read("cmake/exports.map"), re.M))
+    for name in exported ^ set(re.findall(r"^\| `(gfk_\w+)`", api.page(), re.M)):
+        yield f"{name} is in docs/api.md or in cmake/exports.map, and not in both"
+
+
 def methods():
     ids = set(re.findall(r"^GFK_(?:HOST|CUDA|CLMAD)_ROW\((\w+)", read("src/host/region/kernels.def"), re.M))
     pattern = re.compile(r"`((?:%s)_w(?:8|16|32)_\w+)`" % "|".join(METHODS))
@@ -134,8 +162,8 @@ def methods():
         if not os.path.exists(path):
             yield f"{path} is not there"
             continue
-        if "\n## Ladder\n" not in read(path):
-            yield f"{path} has no section Ladder"
+        if f"(../../results/notes/methods.md#{method})" not in read(path):
+            yield f"{path} does not link to its ladder in results/notes/methods.md"
         for name in pattern.findall(read(path)):
             if name not in ids:
                 yield f"{path} names {name}, which is not in src/host/region/kernels.def"
@@ -148,7 +176,7 @@ def main():
     documents = [p for p in tracked if p.endswith(".md") and os.path.exists(p)]
     worded = [p for p in tracked if p.startswith(tuple(f"{w}/" for w in WORDED)) and p.endswith(SOURCE)]
     found = [message for path in worded for message in words(path, read(path))]
-    found += [*folders(tracked), *layers(tracked), *readme(), *links(documents), *commands(documents), *methods()]
+    found += [*folders(tracked), *layers(tracked), *readme(), *manuals(documents), *links(documents), *commands(documents), *functions(), *methods()]
     print("\n".join(found) if found else "the documents agree with the files")
     return 1 if found else 0
 

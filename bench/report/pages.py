@@ -16,7 +16,15 @@ SUSTAINED = {"sustained GB/s": "{sustained_data_GBps:rate}",
 
 T_PER_S = {"T/s": "{tmuladds_per_s:.1f}", "% of the MMAs": "{percent_of_bound:.1f}"}
 
-FRONT = [  # the front page, which is also the block of the project's README
+README = {  # the tables of the project's README, by their marks
+    "rates": Table("Rates", "", rows.asked,
+                   {"w = 8, GB/s of data": "{what}", "one GPU": "{data_GBps:rate}",
+                    "percent of the limit": "{percent:.0f} % of {limit}",
+                    "the CPU, all cores": "{on_cpu:.0f}"}),
+    "methods": Table("Methods", "", rows.grid,
+                     {"naive / optimized, GB/s": "{method}", "w = 8": "{w8}", "w = 16": "{w16}", "w = 32": "{w32}"})}
+
+FRONT = [  # the front page of a folder of results
     Table("Methods and widths",
           """Each cell is a rate in GB/s of source: a region[ (of 1 GiB on a {gpu})] is multiplied by a
           constant. [{gpu:if}Percentages of a plain copy in the same run stand in parentheses. Where tables have
@@ -212,7 +220,7 @@ CODES_PAGE = [
           "{operation}[, {lost_kind} lost]", ("code", "{code}"),
           "{data_GBps:rate}[ ({ratio:.1f} %)] {engine}", sort=("w", "k", "m")),
     Table("Every other operation",
-          """GB/s of data; of an update, of the changed region. docs/benchmarking.md says what the ceilings
+          """GB/s of data; of an update, of the changed region. bench/PROTOCOL.md says what the ceilings
           and the others are, and what is asked. Codes of many regions are not bound by memory.""",
           lambda results: rows.codes(results).query(f"not ({LONG} and (operation == 'encode' or lost > 1))"),
           {"operation": "{operation}[, {lost} {lost_kind} lost][, {damage}]", "stripes, regions": "{stripes} x {region}",
@@ -234,7 +242,7 @@ CODES_PAGE = [
 
 HOST_PAGE = [
     Table("Paths",
-          """GB/s of data beside what bounds the call; docs/benchmarking.md says what is asked of it. The
+          """GB/s of data beside what bounds the call; bench/PROTOCOL.md says what is asked of it. The
           bound has a pass before each of the call's. [{gpu:if}Kernel only: a product of the same shape in
           device memory. Copies only: as many threads as copy for the GPUs, without GPUs. ]CPU seconds are
           those of all threads, up to {threads}, in one pass.""",

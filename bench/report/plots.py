@@ -129,6 +129,40 @@ def streams(results):
                       found.assign(what=found.bound, GBps=found.bound_GBps)])
 
 
+class Overview:
+    """The picture of the project's README: who encodes how fast where the data are, and what a product reaches of the
+    memory's speed."""
+    place, name = ("README", "Products and codes"), "overview"
+
+    @staticmethod
+    def figure(results):
+        """None without a GPU."""
+        places, curves = rows.places(results), rows.reached(results)
+        if places.empty or curves.empty:
+            return None
+        figure = plt.figure(layout="constrained", figsize=(10, 3.8))
+        figure.suptitle(f"Reed-Solomon encode, w = 8, {' '.join(results.machines())}")
+        groups = list(places.groupby("group", sort=False))
+        axes = figure.subplot_mosaic([[title, "curves"] for title, _ in groups], width_ratios=(1.15, 1),
+                                     height_ratios=[len(part) for _, part in groups])
+        for colour, (title, part) in zip(COLOURS, groups):
+            drawn = axes[title].barh(part.label, part.data_GBps, color=colour, edgecolor="black", linewidth=0.4)
+            axes[title].bar_label(drawn, part.figure, padding=3)
+            axes[title].set(title=f"(10, 4), {title}: GB/s of data", xlim=(0, 1.2 * part.data_GBps.max()), xticks=[])
+            axes[title].grid(visible=False)
+            axes[title].invert_yaxis()
+        axis = axes["curves"]
+        for colour, style, (m, part) in zip(COLOURS, STYLES, curves.groupby("m")):
+            axis.plot(part.k, part.percent, style, color=colour, label=f"m = {m}")
+        axis.set(title="k regions of data, m of parity, in GPU memory", ylim=(0, 105), xscale="log",
+                 xlabel="k (logarithmic)", ylabel="% of a plain XOR kernel that moves the same bytes")
+        ticks = [k for k in (2, 4, 8, 16, 32, 64) if k <= curves.k.max()]
+        axis.set_xticks(ticks, ticks)
+        axis.minorticks_off()
+        axis.legend(loc="lower left", ncol=2)
+        return figure
+
+
 REGIONS = f"kind == 'region' and {rows.PLAIN} and mode == 'set'"
 SIZES = {"title": "A constant times a region, by its size", "x": "nominal_bytes", "series": "method",
          "draw": lines, "columns": 3, "panel_size": (3.7, 3.6)}
@@ -136,6 +170,7 @@ PLOTS = [  # of several with the same place the first that has anything to show
     Plot(("README", "Methods and widths"), "against_gf_complete",
          "A constant times a region, beside GF-Complete (logarithmic)",
          rows.overview, bars, "method", "series", "data_GBps", ("", "GB/s of source"), log=True),
+    Overview(),
     Plot(("methods", "Region sizes"), "region_sizes", y="percent",
          rows=f"{REGIONS} and cold and implementation == 'opt' and variant == ''",
          labels=("one region (logarithmic)", "% of a copy of this size, cold"), **SIZES),

@@ -6,7 +6,7 @@ import re
 import numpy
 import pandas as pd
 
-from .frame import GIB, METHODS, best
+from .frame import GIB, METHODS, WIDTHS, best
 from .text import cells, texts
 
 SWEEP = 1 << 20  # bytes, the regions of the sweep over k and m
@@ -229,15 +229,23 @@ def calls(results):
 # ---- what a user asks first ------------------------------------------------------------------------
 ENCODE = "operation in ('product', 'encode')"
 CODE = "k == 10 and m == 4 and operation"
+DECODE = "decode (10, 4), 4 lost, data and parity"
+STRIPES = "encode (10, 4), 4,096 stripes of 4 KiB regions in one launch"
+PINNED = "encode (10, 4) from pinned host memory, by one GPU"
 OPERATIONS = {
     **{f"encode ({k}, {m})": f"k == {k} and m == {m} and kind != 'host' and {ENCODE}"
        for k, m in ((4, 2), (10, 4), (30, 3))},
-    "decode (10, 4), 4 lost, data and parity": f"{CODE} == 'decode' and lost_kind == 'mixed'",
+    DECODE: f"{CODE} == 'decode' and lost_kind == 'mixed'",
     "decode (10, 4), 1 lost": f"{CODE} == 'decode' and lost == 1", "verify (10, 4)": f"{CODE} == 'verify'",
     "update (10, 4) by one changed region": f"{CODE} == 'update'",
-    "encode (10, 4), 4,096 stripes of 4 KiB regions in one launch":
-        f"{CODE} == 'batch_encode' and region_bytes == 4096",
-    "encode (10, 4) from pinned host memory, by one GPU": f"{CODE} == 'encode' and kind == 'host'"}
+    STRIPES: f"{CODE} == 'batch_encode' and region_bytes == 4096",
+    PINNED: f"{CODE} == 'encode' and kind == 'host'"}
+ASKED = {  # of the README: its words, its limit, and what the CPU does instead
+    "multiply": ("multiply a region by a constant", "a plain copy", "multiply"),
+    "encode (10, 4)": ("encode (10, 4): 10 regions of data, 4 of parity", "a plain XOR kernel", "encode (10, 4)"),
+    DECODE: ("decode (10, 4), 4 regions lost", "a plain XOR kernel", DECODE),
+    STRIPES: ("encode (10, 4) of 4,096 stripes of 4 KiB regions", "a plain XOR kernel", ""),
+    PINNED: ("encode (10, 4), data in pinned (page-locked) CPU memory", "the bus", "encode (10, 4)")}
 WHO = ["this library on the GPU", "ISA-L", "this library on the CPU"]
 
 
@@ -251,6 +259,71 @@ def operations(results):
     who = rows["where"].map({"gpu": WHO[0], "cpu": WHO[2]}).mask(rows.implementation == "isa-l", WHO[1])
     rows = rows.assign(who=who, place=who.map(WHO.index))
     return pd.concat([rows.query(query).assign(what=what) for what, query in OPERATIONS.items()])
+
+
+def places(results):
+    """Encode (10, 4) at w = 8 by where the data are and who computes, for the picture of the README: on the CPU medians,
+    as whole numbers, of each library on as many threads as were measured."""
+    rows = operations(results).query("what.str.startswith('encode (10, 4)')")
+    gpu = rows[(rows["where"] == "gpu") & (rows.kind != "host")].drop_duplicates("what")
+    call = calls(results).query("path == 'gpu' and gpus <= 1 and streams == 0 and operation == 'encode' and k == 10 and "
+                                "m == 4").sort_values("memory", ascending=False, kind="stable")
+    cpu = libraries(results).query("w == 8 and k == 10 and m == 4")
+    own = cpu[cpu.kind == "product"].sort_values("data_GBps", kind="stable").tail(1)
+    other = cpu[cpu.kind == "baseline"].sort_values("threads", ascending=False, kind="stable")
+    other = other.drop_duplicates("implementation").sort_values("data_GBps", ascending=False)
+    near, far = "data in GPU memory", "data in CPU memory"
+    found = pd.concat([
+        gpu.assign(group=near, label=texts(gpu, "[{stripes:count} stripes of 4 KiB regions]").replace("", "long regions")),
+        call.assign(group=far, label=texts(call, "by one GPU, {memory} memory")),
+        own.assign(group=far, label=texts(own, "this library, {threads} threads")),
+        other.assign(group=far, label=other.implementation.map(LIBRARIES) + ", " + other.on)])
+    found = found.assign(figure=[f"{value:,.{0 if value >= 10 else 1}f}" for value in found.data_GBps])
+    return found if len(gpu) else found[:0]
+
+
+def asked(results):
+    """Five operations at w = 8: GB/s on the GPU, the percent of a limit, and GB/s of the fastest library on the CPU."""
+    one = overview(results).query("w == 8 and method == 'SPLIT' and series != 'naive'")
+    decode = calls(results).query("path == 'cpu' and operation == 'decode' and k == 10 and m == 4 and w == 8")
+    rows = pd.concat([one.assign(what="multiply"), operations(results), decode.assign(what=DECODE)])
+    gpu, cpu = (rows[(rows["where"] == place) & rows.data_GBps.notna()] for place in ("gpu", "cpu"))
+    found = gpu.drop_duplicates("what").set_index("what")
+    found = found.reindex([what for what in ASKED if what in found.index])
+    best = cpu.groupby("what").data_GBps.max().reindex([ASKED[what][2] for what in found.index])
+    return found.assign(what=[ASKED[what][0] for what in found.index], limit=[ASKED[what][1] for what in found.index],
+                        on_cpu=best.to_numpy())
+
+
+def grid(results):
+    """A line for each method, and a column w8, w16, w32 for each width: GB/s of naive and optimized kernels; then what they
+    are compared with."""
+    rows = overview(results)
+    figure = lambda found: texts(found, "{data_GBps:rate}")  # noqa: E731
+    cell = rows.assign(text=figure(rows)).pivot_table(
+        index="method", columns=["w", "series"], values="text", aggfunc="first")
+    if not {"naive", "optimized"} <= set(cell.columns.get_level_values(1)):
+        return rows[:0]
+    lines = []
+    for method in METHODS:
+        both = {w: [cell[w, name].get(method, "-") if (w, name) in cell else "-" for name in ("naive", "optimized")]
+                for w in WIDTHS}
+        giant = {w: " *" if rows[(rows.method == method) & (rows.w == w)].giant.any() else "" for w in WIDTHS}
+        lines.append({"method": method, **{f"w{w}": f"{one} / {two}{giant[w]}" for w, (one, two) in both.items()}})
+    copy = results.rows.query("id == 'ceiling_copy' and state == 'measured'").head(1)
+    other = rows.query("series == 'GF-Complete'")
+    best = {w: other[(other.w == w) & other.data_GBps.notna()].sort_values("data_GBps").tail(1) for w in WIDTHS}
+    for name, of in (("a plain copy on the GPU", dict.fromkeys(WIDTHS, copy)),
+                     (f"GF-Complete's fastest method, {other.threads.max()} threads", best)):
+        lines.append({"method": name, **{f"w{w}": ", ".join(figure(found)) for w, found in of.items()}})
+    return pd.DataFrame(lines)
+
+
+def reached(results):
+    """What AUTO's products reach of the XOR-only kernel, over k and m."""
+    rows = results.rows.query("kind == 'product' and few and matrix == 'random' and state == 'measured' and way == 'auto' and "
+                              f"mode == 'set' and w == 8 and nominal_bytes == {GIB} and m in (2, 4, 8, 16)")
+    return rows.sort_values(["m", "k"], kind="stable")
 
 
 # ---- the record ------------------------------------------------------------------------------------

@@ -89,22 +89,9 @@ typedef struct gfk_pipeline_desc {
                                      gfk_pipeline_info.calibration tells which */
 } gfk_pipeline_desc;
 
-/* Without a calibration AUTO compares the times that the rates of one machine (H200 on PCIe 5,
- * ISA-L 2.30, GF-Complete) predict for CPU and GPU:
- *
- * CPU    One thread processes the following GB/s of inputs with 1 input and 1 output, and with 8
- *        inputs and 1, 2, 4 and 8 outputs: ISA-L 5.7, 11.1, 10.4, 7.1, 4.9; w = 8 without ISA-L
- *        6.8, 7.4, 5.2, 2.9, 1.3; w = 16 7.5, 5.8, 3.2, 1.8, 1.3; w = 32 7.4, 3.1, 2.6, 2.4, 1.2. t
- *        threads are as fast as t / (1 + t/32), with 1 input and 1 output at most 70 GB/s. Short
- *        regions occupy fewer threads.
- * GPU    d devices transfer 52 d GB/s each way, at most 140, and 92 d both ways together, at most
- *        150. t threads, at most 8 d, copy pageable regions with 8.7 t / (1 + t/12) GB/s each way,
- *        1.2 times that both ways together. A call takes 45 d microseconds more.
- * matmul CPU: 80 10^9 multiply-adds of bytes per second and thread at w = 8; wider symbols divide
- *        that by w/8. GPU: 80 10^12 for each device, 12 GB/s for the matrix, 120 + 60 d
- *        microseconds for a call, 0.35 for each pageable region, 2 for each chunk of 64 MiB and
- *        each pinned region that does not follow the one before in equal steps. A calibration only
- *        has the rates of the bus. */
+/* Without a calibration AUTO compares the times that the rates of one known machine, scaled by
+ * threads and devices, predict for CPU and GPU: docs/host-memory.md. A calibration has the rates of
+ * this machine, for a matmul those of the bus alone. */
 
 #define GFK_PIPELINE_DESC_INIT                                                                     \
     {sizeof(gfk_pipeline_desc), GFK_PATH_AUTO, GFK_NULL, 0, 0, 0, 0, 0, 0, GFK_NULL}

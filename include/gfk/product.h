@@ -46,8 +46,8 @@ typedef struct gfk_engine_info {
     size_t tile_bytes;       /* bytes of every region that one block takes in one step */
 } gfk_engine_info;
 
-/* gfk_engine_count, gfk_engine_at, gfk_engine_find: the list; NULL beyond its end, or if no engine
- * has this id. */
+/* gfk_engine_count, gfk_engine_at, gfk_engine_find: the list of engines; NULL beyond its end, or
+ * if no engine has this id. */
 GFK_API size_t gfk_engine_count(void);
 GFK_API const gfk_engine_info *gfk_engine_at(size_t index);
 GFK_API const gfk_engine_info *gfk_engine_find(const char *id);
@@ -179,7 +179,7 @@ GFK_API gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *f
                                       size_t cols, const uint32_t *matrix,
                                       const gfk_product_desc *desc);
 
-/* gfk_product_get_info: what the product is. INVALID_ARGUMENT for NULL. Any thread. */
+/* gfk_product_get_info: describes the product. INVALID_ARGUMENT for NULL. Any thread. */
 GFK_API gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info *info);
 
 /* gfk_product_run: out[j] = sum of matrix[j][i] * in[i] (GFK_SET), or that XORed into out[j].

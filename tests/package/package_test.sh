@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # package_test.sh CMAKE CC GENERATOR SOURCE_DIR BUILD_DIR WORK_DIR: installs the build into an empty
 # prefix and uses it from there by find_package, by hand and by pkg-config, and from the build folder: the
-# commands of README.md.
+# commands of docs/install.md.
 set -eu
 cmake=$1 cc=$2 generator=$3 source=$4 build=$5 work=$6
 rm -rf "$work"

@@ -210,9 +210,9 @@ def the_completion():
                 lines_of(program, start[0], "fpath=(~/.functions $fpath); " + start[1], folder.path)
 
 
-def the_first_example_of_the_readme():
-    """As the README prints it, but for the build: it works in a temporary folder."""
-    block = re.search(r"^## Files$.*?^```sh\n(.*?)^```$", read("README.md"), re.M | re.S)[1]
+def the_first_example_of_the_document():
+    """As docs/tool.md prints it, without the build: it works in a temporary folder."""
+    block = re.search(r"^```sh\n(.*?)^```$", read("docs/tool.md"), re.M | re.S)[1]
     build, rest = block.split("\n", 1)
     check(build.startswith("./scripts/quickstart.sh tool") and "gfk decode" in block, block)
     before = sorted(os.listdir(ROOT))
@@ -229,4 +229,4 @@ def the_first_example_of_the_readme():
 
 
 harness.main(every_command_has_help, the_man_page, the_document, the_completion,
-             the_first_example_of_the_readme)
+             the_first_example_of_the_document)

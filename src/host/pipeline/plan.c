@@ -194,7 +194,7 @@ static double smaller(double a, double b) {
 }
 
 /* Sets the rates for a machine without a calibration: the rates of one known machine, scaled by
- * threads and devices. gfk/host.h states these rates. */
+ * threads and devices. results/notes/host-memory.md states these rates. */
 static void assume_rates(const gfk_job *job, gfk_calibration *c) {
     static const double thread[4][5] = {{5.7e9, 11.1e9, 10.4e9, 7.1e9, 4.9e9},
                                         {6.8e9, 7.4e9, 5.2e9, 2.9e9, 1.3e9},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program that README.md shows: a region multiply in the CPU's memory. */
+/* A region multiply in the CPU's memory. */
 #include <gfk/gfk.h>
 #include <stdio.h>
 #include <stdlib.h>
