@@ -24,8 +24,8 @@ def members(kind):
 
 
 def test_version():
-    version = re.search(r"project\(gfk VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
-    assert gfk.__version__ == version
+    version = re.findall(r"GFK_VERSION_M?[A-Z]+ (\d+)", (ROOT / "include/gfk/gfk.h").read_text())
+    assert gfk.__version__ == ".".join(version)
 
 
 @pytest.mark.parametrize("name", PUBLIC)
