@@ -4,6 +4,12 @@
 # Components: gfk_library has libgfk as programs load it, gfk_link the name that -lgfk finds, gfk_development what
 # a compiler needs, gfk_program the program, gfk_manual its man page and completions.
 include(CMakePackageConfigHelpers)
+set(man_page docs/man/gfk.1)
+option(GFK_DEBIAN "Set up cpack for Debian packages: scripts/package.sh deb" OFF)
+mark_as_advanced(GFK_DEBIAN)
+if(GFK_DEBIAN)
+  include(cmake/debian.cmake) # sets man_page
+endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gfk)
 set(GFK_ZSH_COMPLETIONS ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Where zsh looks for completions")
 mark_as_advanced(GFK_ZSH_COMPLETIONS)
@@ -12,7 +18,7 @@ install(TARGETS gfk EXPORT gfk_targets
         ARCHIVE COMPONENT gfk_development)
 if(TARGET gfk_tool)
   install(TARGETS gfk_tool RUNTIME COMPONENT gfk_program)
-  install(FILES docs/man/gfk.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT gfk_manual)
+  install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT gfk_manual)
   if(TARGET gfk_completions)
     set(completions ${CMAKE_CURRENT_BINARY_DIR}/tools/completion)
     install(FILES ${completions}/gfk.bash
