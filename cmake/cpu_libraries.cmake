@@ -48,3 +48,14 @@ function(gfk_cpu_library name title library header)
 endfunction()
 gfk_cpu_library(ISAL ISA-L isal isa-l.h)
 gfk_cpu_library(GFCOMPLETE GF-Complete gf_complete gf_complete.h)
+# A package is built on one machine for all others: its engines load a library by its name, where the loader of the
+# machine finds the library, whether or not the machine that builds has the library.
+option(GFK_PORTABLE "Build for other machines: load ISA-L and GF-Complete by name, not by path" OFF)
+if(GFK_PORTABLE)
+  foreach(library IN ITEMS ISAL=libisal.so.2 GFCOMPLETE=libgf_complete.so.1)
+    string(REGEX MATCH "(.*)=(.*)" library ${library})
+    if(NOT GFK_${CMAKE_MATCH_1} STREQUAL "OFF")
+      set(GFK_${CMAKE_MATCH_1}_LIBRARY ${CMAKE_MATCH_2}) # hides the path that gfk_cpu_library found
+    endif()
+  endforeach()
+endif()

@@ -1,23 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Headers, library, CMake package and pkg-config file.
+# Headers, library, CMake package and pkg-config file; the program with its manual.
+#
+# Components: gfk_library has libgfk as programs load it, gfk_link the name that -lgfk finds, gfk_development what
+# a compiler needs, gfk_program the program, gfk_manual its man page and completions.
 include(CMakePackageConfigHelpers)
+set(man_page docs/man/gfk.1)
+option(GFK_DEBIAN "Set up cpack for Debian packages: scripts/package.sh deb" OFF)
+mark_as_advanced(GFK_DEBIAN)
+if(GFK_DEBIAN)
+  include(cmake/debian.cmake) # sets man_page
+endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gfk)
-install(TARGETS gfk EXPORT gfk_targets)
+set(GFK_ZSH_COMPLETIONS ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Where zsh looks for completions")
+mark_as_advanced(GFK_ZSH_COMPLETIONS)
+install(TARGETS gfk EXPORT gfk_targets
+        LIBRARY COMPONENT gfk_library NAMELINK_COMPONENT gfk_link
+        ARCHIVE COMPONENT gfk_development)
 if(TARGET gfk_tool)
-  install(TARGETS gfk_tool)
-  install(FILES docs/man/gfk.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(TARGETS gfk_tool RUNTIME COMPONENT gfk_program)
+  install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT gfk_manual)
   if(TARGET gfk_completions)
     set(completions ${CMAKE_CURRENT_BINARY_DIR}/tools/completion)
     install(FILES ${completions}/gfk.bash
-            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME gfk)
-    install(FILES ${completions}/gfk.zsh
-            DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _gfk)
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME gfk COMPONENT gfk_manual)
+    install(FILES ${completions}/gfk.zsh DESTINATION ${GFK_ZSH_COMPLETIONS} RENAME _gfk COMPONENT gfk_manual)
     install(FILES ${completions}/gfk.fish
-            DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT gfk_manual)
   endif()
 endif()
-install(DIRECTORY include/gfk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT gfk_targets NAMESPACE gfk:: FILE gfk-targets.cmake DESTINATION ${package_dir})
+install(DIRECTORY include/gfk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT gfk_development)
+install(EXPORT gfk_targets NAMESPACE gfk:: FILE gfk-targets.cmake DESTINATION ${package_dir}
+        COMPONENT gfk_development)
 configure_package_config_file(cmake/gfk-config.cmake.in gfk-config.cmake
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(gfk-config-version.cmake COMPATIBILITY SameMinorVersion)
@@ -29,5 +42,7 @@ if(GFK_HAVE_CUDA) # what a static libgfk leaves to the program
 endif()
 configure_file(cmake/gfk.pc.in gfk.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gfk-config.cmake
-              ${CMAKE_CURRENT_BINARY_DIR}/gfk-config-version.cmake DESTINATION ${package_dir})
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gfk.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+              ${CMAKE_CURRENT_BINARY_DIR}/gfk-config-version.cmake DESTINATION ${package_dir}
+        COMPONENT gfk_development)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gfk.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT gfk_development)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The library and the program of gfk.files, built for the package: sets GFK_HAVE_CUDA.
-set(BUILD_SHARED_LIBS OFF)
-set(GFK_INSTALL OFF)
+# The library, its headers and the program of gfk.files, inside the package: sets GFK_HAVE_CUDA.
+set(BUILD_SHARED_LIBS ON)
+set(GFK_INSTALL ON)
+set(CMAKE_INSTALL_LIBDIR lib)
 
 # ---- kernels --------------------------------------------------------------------------------------
 # Kernels take minutes to compile. Where GFK_CUDA is not ON or OFF, they are compiled for the GPUs that are
@@ -38,14 +39,7 @@ if(NOT "${GFK_CUDA}" STREQUAL "OFF" AND NOT CMAKE_CUDA_COMPILER AND NOT DEFINED 
 endif()
 
 # ---- nothing of this machine in what is built -------------------------------------------------------
-# The engines on the CPU load ISA-L and GF-Complete where the loader finds them, not where they are here.
-# So one wheel uses them wherever they are installed, with whatever the machine had that built it.
-foreach(library IN ITEMS ISAL=libisal.so.2 GFCOMPLETE=libgf_complete.so.1)
-  string(REGEX MATCH "(.*)=(.*)" library ${library})
-  if(NOT "${GFK_${CMAKE_MATCH_1}}" STREQUAL "OFF")
-    set(GFK_${CMAKE_MATCH_1}_LIBRARY ${CMAKE_MATCH_2}) # hides the path of cmake/cpu_libraries.cmake
-  endif()
-endforeach()
+set(GFK_PORTABLE ON)
 foreach(folder IN ITEMS "${CMAKE_BINARY_DIR}=build" "${repository}=." "${nanobind_ROOT}=nanobind")
   add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${folder}>
                       $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffile-prefix-map=${folder}>)
@@ -59,7 +53,13 @@ if(XXHASH_LIBRARY)
 else()
   message(STATUS "gfk: no static library of xxHash, so without gfk.files")
 endif()
-add_subdirectory(.. gfk EXCLUDE_FROM_ALL)
+add_subdirectory(.. gfk)
+# A wheel has no links: the file of the library has the soname as its name, and a script of the linker stands for
+# the name that -lgfk finds.
+get_target_property(soversion gfk SOVERSION)
+set_target_properties(gfk PROPERTIES VERSION ${soversion})
+file(CONFIGURE OUTPUT libgfk.so CONTENT "INPUT(libgfk.so.${soversion})\n")
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/libgfk.so DESTINATION lib COMPONENT gfk_development)
 get_directory_property(GFK_HAVE_CUDA DIRECTORY .. DEFINITION GFK_HAVE_CUDA)
 if(GFK_HAVE_CUDA)
   get_directory_property(CUDAToolkit_ROOT DIRECTORY .. DEFINITION CMAKE_CUDA_COMPILER_TOOLKIT_ROOT)

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define GFK_VERSION_MAJOR 0
-#define GFK_VERSION_MINOR 2
+#define GFK_VERSION_MINOR 3
 #define GFK_VERSION_PATCH 0
 
 /* gfk_version: the version of the library that is loaded, 10000 * major + 100 * minor + patch. */

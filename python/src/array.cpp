@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "integer.h"
 #include "records.h"
 #include "status.h"
 
@@ -253,7 +254,8 @@ void Array::check_storage(nb::handle tensor) const {
     size_t there = 0, first = 0, last = 0;
     try {
         const auto call = [](nb::handle object, PyObject *method) {
-            nb::object result = nb::steal(PyObject_CallMethodNoArgs(object.ptr(), method));
+            nb::object result =
+                nb::steal(PyObject_CallMethodObjArgs(object.ptr(), method, nullptr));
             if (!result.is_valid())
                 throw nb::python_error();
             return result;
@@ -371,13 +373,13 @@ void Array::take(Call &call, nb::handle object, Use use, const ArrayType &type) 
         return;
     }
     raise_type("%s: %s is not an array (numpy, torch, cupy, jax, or another that exports DLPack)",
-               name_, Py_TYPE(object.ptr())->tp_name);
+               name_, type_name_of(object).c_str());
 }
 
 // A view of torch may say that its elements are negated or conjugated when they are read.
 void Array::refuse_lazy_view(nb::handle tensor) const {
     static PyObject *const is_neg = PyUnicode_InternFromString("is_neg");
-    const nb::object negated = nb::steal(PyObject_CallMethodNoArgs(tensor.ptr(), is_neg));
+    const nb::object negated = nb::steal(PyObject_CallMethodObjArgs(tensor.ptr(), is_neg, nullptr));
     if (!negated.is_valid()) { // a parameter of a lazy module
         nb::python_error error;
         raise_unreachable(name_, error, tensor);

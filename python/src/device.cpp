@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "integer.h"
 #include "status.h"
 #ifdef GFK_HAVE_CUDA
 #include <cuda_runtime_api.h>
@@ -97,7 +98,7 @@ int Device::number(const char *name) const {
         nb::hasattr(object, "type") && nb::hasattr(object, "index"); // torch.device
     if (!PyUnicode_Check(object.ptr()) && !is_named)
         raise_type("%s: a string is needed, \"cpu\", \"cuda\" or \"cuda:0\", not %s", name,
-                   Py_TYPE(object.ptr())->tp_name);
+                   type_name_of(object).c_str());
     const std::string text = nb::str(object).c_str();
     if (text == "cpu")
         return GFK_CPU;

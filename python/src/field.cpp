@@ -132,7 +132,7 @@ AnyField::operator Field() const {
         return *field;
     if (!is_integer(object))
         raise_type("field: a gfk.Field is needed, or a width (8, 16 or 32), not %s",
-                   Py_TYPE(object.ptr())->tp_name);
+                   type_name_of(object).c_str());
     return make_field(object, 0, "field");
 }
 

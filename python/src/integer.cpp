@@ -5,9 +5,17 @@
 #include "status.h"
 
 namespace gfk {
+std::string type_name_of(nb::handle object) {
+    const nb::handle type = object.type();
+    const nb::str name(nb::getattr(type, "__qualname__", nb::str("object")));
+    const nb::str module(nb::getattr(type, "__module__", nb::str("builtins")));
+    const std::string prefix = module.c_str();
+    return prefix == "builtins" ? name.c_str() : prefix + "." + name.c_str();
+}
+
 nb::object integer_of(nb::handle object, const char *name) {
     if (!PyIndex_Check(object.ptr()))
-        raise_type("%s: an integer is needed, not %s", name, Py_TYPE(object.ptr())->tp_name);
+        raise_type("%s: an integer is needed, not %s", name, type_name_of(object).c_str());
     check_memory(object, name);
     nb::object index = nb::steal(PyNumber_Index(object.ptr()));
     if (index.is_valid())
@@ -15,7 +23,7 @@ nb::object integer_of(nb::handle object, const char *name) {
     nb::python_error error;
     if (!error.matches(PyExc_TypeError))
         throw error;
-    raise_type("%s: an integer is needed, not this %s (%s)", name, Py_TYPE(object.ptr())->tp_name,
+    raise_type("%s: an integer is needed, not this %s (%s)", name, type_name_of(object).c_str(),
                nb::str(error.value()).c_str());
 }
 

@@ -13,6 +13,9 @@ namespace nb = nanobind;
 // An object with __index__ as an integer of Python. `name` is the argument's.
 nb::object integer_of(nb::handle object, const char *name);
 
+// The name of an object's type, for messages.
+std::string type_name_of(nb::handle object);
+
 // The digits of an integer of Python, of which there may be very many.
 std::string text_of(nb::handle integer);
 

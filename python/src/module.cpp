@@ -40,7 +40,7 @@ NB_MODULE(core_of_main, module) {
 // The module is gfk._core. nanobind keeps one set of types for a process, and those of a second interpreter take the
 // place of the first one's as soon as nanobind begins.
 extern "C" NB_EXPORT PyObject *PyInit__core() {
-    if (PyInterpreterState_Get() == PyInterpreterState_Main())
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) // 0: the main one
         return PyInit_core_of_main();
     PyErr_SetString(PyExc_ImportError, "gfk works in the main interpreter of a process only");
     return nullptr;

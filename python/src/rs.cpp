@@ -30,8 +30,7 @@ std::vector<size_t> indices_of(nb::handle object, size_t count, const char *name
     std::vector<bool> seen(count);
     check_memory(object, name);
     if (!nb::hasattr(object, "__iter__") && !PySequence_Check(object.ptr()))
-        raise_type("%s: a list of integers is needed, not %s", name,
-                   Py_TYPE(object.ptr())->tp_name);
+        raise_type("%s: a list of integers is needed, not %s", name, type_name_of(object).c_str());
     for (nb::handle item : nb::iter(object)) {
         const size_t index = index_of(item, count, name);
         if (seen[index])

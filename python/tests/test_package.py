@@ -24,8 +24,8 @@ def members(kind):
 
 
 def test_version():
-    version = re.search(r"project\(gfk VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
-    assert gfk.__version__ == version
+    version = re.findall(r"GFK_VERSION_M?[A-Z]+ (\d+)", (ROOT / "include/gfk/gfk.h").read_text())
+    assert gfk.__version__ == ".".join(version)
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -132,6 +132,20 @@ def test_a_second_interpreter_does_no_harm():
     run = subprocess.run([sys.executable, "-c", SECOND], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert "main interpreter" in run.stdout and run.stdout.splitlines()[-1].startswith("gfk.RS(4, 2")
+
+
+@pytest.mark.skipif(not (PACKAGE / "lib").exists(), reason="the package uses an installed libgfk")
+def test_the_module_prints_where_things_are():
+    def run(*options):
+        done = subprocess.run([sys.executable, "-m", "gfk", *options], check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    for option, file in (("--cmake-dir", "gfk-config.cmake"), ("--pkgconfig-dir", "gfk.pc"),
+                         ("--include-dir", "gfk/gfk.h"), ("--lib-dir", "libgfk.so")):
+        assert (pathlib.Path(run(option)) / file).is_file(), option
+    text = run()
+    assert text.startswith(f"gfk {gfk.__version__} in {PACKAGE}\ndriver: ")
+    assert re.search(r"^cpu: engines .*host", text, re.M) and re.search(r"^cuda:0: (engines|not used: )\w+", text, re.M)
 
 
 # ---- the examples of the documents --------------------------------------------------------------------

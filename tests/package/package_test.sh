@@ -8,7 +8,8 @@ cmake=$1 cc=$2 generator=$3 source=$4 build=$5 work=$6
 rm -rf "$work"
 mkdir -p "$work"
 "$cmake" --install "$build" --prefix "$work/prefix" >"$work/install.log"
-"$cmake" -G "$generator" -S "$source" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
+version=$(sed -n 's/^#define GFK_VERSION_M[A-Z]* //p' "$work/prefix/include/gfk/gfk.h" | paste -s -d .)
+"$cmake" -G "$generator" -S "$source" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DGFK_VERSION="$version" \
     -DCMAKE_BUILD_TYPE=Release >"$work/configure.log"
 "$cmake" --build "$work/build"
 "$work/build/consumer_c"
