@@ -15,8 +15,8 @@
 extern "C" {
 #endif
 
-/* One run after all checks: bytes is a multiple of w/8 and not zero, and no output overlaps an
- * input or another output. */
+/* One call, a run or a check of outputs, whose arguments are right: bytes is a multiple of w/8 and
+ * not zero, and no output overlaps an input or another output. */
 typedef struct gfk_product_call {
     gfk_product_t product;
     const gfk_regions *in, *out;
@@ -36,10 +36,10 @@ typedef struct gfk_product_call {
     const uint32_t *skip_if;
 } gfk_product_call;
 
-/* Returns the shift with which a mismatch map has one entry for the whole region. */
+/* The shift with which a mismatch map has one entry for the whole region. */
 enum { GFK_WHOLE_REGION = 63 };
 
-/* The twin of gfk_product_create for a field that has been proven: host/base/field.h. */
+/* The twins of gfk_product_query and gfk_product_create for a proven field: host/base/field.h. */
 gfk_status gfk_product_query_proven(const gfk_field *field, size_t rows, size_t cols,
                                     const gfk_product_desc *desc, gfk_product_info *info);
 gfk_status gfk_product_create_proven(gfk_product_t *product, const gfk_field *field, size_t rows,

@@ -17,7 +17,7 @@ static size_t fit(size_t budget, size_t bytes, size_t most) {
 
 enum { MOST_THREADS = 4096, MOST_SYMBOL_TILES = 1 << 23 };
 
-/* Returns all kernels for no machine, which means that only sizes are asked for. */
+/* Does the machine run this kernel? True for a machine without processors: only sizes are asked. */
 static bool runs(const gfk_matmul_machine *machine, size_t kernel) {
     return machine->processors == 0 || machine->kernels >> kernel & 1;
 }
@@ -126,8 +126,8 @@ static void divide(gfk_matmul_plan *plan, const gfk_matmul_call *call,
                        call->machine.processors > 0 ? (size_t)call->machine.processors : 1);
 }
 
-/* Returns about the microseconds that the multiprocessors need for `products` products, if they are
- * as fast as those of an H200. */
+/* Returns the estimated microseconds of `products` products on these multiprocessors, if each is
+ * as fast as one of an H200. */
 static double time_of(const gfk_matmul_plan *plan, size_t products, size_t processors) {
     const gfk_matmul_numbers *const n = &plan->kernel->matmul;
     const double symbols = (double)plan->symbol_tiles, outputs = (double)plan->output_tiles;

@@ -298,7 +298,7 @@ gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, si
                : GFK_STATUS_INVALID_ARGUMENT;
 }
 
-/* Returns the offset of the tables in the memory of a product with another matrix. */
+/* The offset of the tables in the memory of a product with another matrix. */
 enum { TABLES_AT = (sizeof(struct gfk_product) + 63) / 64 * 64 };
 
 size_t gfk_product_with_matrix_bytes(gfk_product_t like, size_t rows, size_t cols) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The engines clmad_w8, clmad_w16 and clmad_w32: from a call to launches of the kernels of
- * shapes.def. The coefficients travel in the kernels' parameters, and the engines keep no state. A
+ * shapes.def. The coefficients travel in the kernels' parameters; only `4_wide` has a table. A
  * matrix with more coefficients than one launch holds takes several launches: first for groups of
  * outputs, then for groups of inputs, whose products are added to the outputs. A product with more
  * inputs than the parameters hold has its coefficients in device memory too, for the kernel
@@ -155,7 +155,7 @@ bool are_short(const gfk_product_t product, const Vectors &vectors) {
     return vectors.count < most * (uint64_t)product->processors;
 }
 
-/* Does the call want vectors that the regions' ends cut? */
+/* Do the regions' ends cut a vector? */
 bool has_ends(const Vectors &vectors) {
     return vectors.whole_begin != 0 || vectors.whole_end < vectors.count;
 }

@@ -293,7 +293,7 @@ class Ring {
 };
 
 /* Adds the products of the inputs [begin, end); depth - 1 inputs from begin on are on their way. If
- * a turn of the loop has two inputs, the last turn may multiply old contents of the ring by zero: a
+ * a turn of the loop has two inputs, the last turn may multiply what the ring holds by zero: a
  * loop without a remainder needs fewer registers. Turns of four inputs would lose more by such
  * inputs than by a remainder (measured). */
 template <class K, class View>
@@ -436,7 +436,7 @@ __device__ uint32_t sum_of_symbol(const Job<K> &job, unsigned j, uint64_t at) {
 }
 
 /* The last blocks, which may have threads without a whole vector, compute the vectors that the
- * regions' ends cut. 32 bits divide without a call. */
+ * regions' ends cut. A division of 64 bits would be a call. */
 template <int W, class J, class Sum>
 __device__ inline void finish_ends(const J &job, unsigned thread, unsigned threads,
                                    const Sum &sum) {

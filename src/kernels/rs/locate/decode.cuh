@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Positions that no guess explains are decoded one by one. */
+/* Positions that no guess explains: formulas, a search, or recurrences and a product for roots. */
 #pragma once
 
 #include "guess.cuh"
@@ -15,7 +15,7 @@ __device__ __noinline__ uint32_t search_errors(const TileJob &job, gfk_locate_st
     return gfk_locate_by_search(&c, state);
 }
 
-/* f(symbol, its symbol in `left`, state) for the positions that are left, each by one thread. */
+/* Calls f(position, its mask in `left`, state) once for each position that is left. */
 template <int W, class F>
 __device__ inline void for_left(Shared &shared, const States &states, const F &f) {
     if (threadIdx.x >= states.count)
@@ -49,9 +49,9 @@ __device__ inline void decode_at_once(const TileJob &job, const gfk_locate_code 
         atomicAdd(&shared.found.unexplained, (Count)unexplained);
 }
 
-/* Neighbouring positions that a thread decodes at once: the products of symbols that are 16 bits
- * apart are 32 bits apart, with other bits between them. So a word has two symbols of w = 8, or
- * one. */
+/* Neighbouring positions that a thread decodes at once. At w = 8 a word holds the symbols of two
+ * positions, 16 bits apart: their products, 32 bits apart, do not meet. At other widths a word
+ * holds one symbol. */
 template <int W>
 struct Lanes {
     static constexpr int width = W == 8 ? 16 : 32;
@@ -83,9 +83,9 @@ struct Lanes {
 };
 
 /* The algorithm of Berlekamp and Massey as in gfk_berlekamp_massey, by steps that are the same for
- * all positions, and without divisions: C and B are multiples of the polynomials there, and C
- * becomes b C + d x^shift B, with the discrepancies d of now and b of the last change of L. In the
- * place of L there is r - 2 L: it grows by 1 with r, and a change of L inverts all its bits. */
+ * all positions, and without divisions. C and B are multiples of the polynomials of
+ * gfk_berlekamp_massey. C becomes b C + d x^shift B: d is the discrepancy of this step, b that of
+ * the last change of L. The state has r - 2 L: it grows by 1 with r; a change of L inverts it. */
 template <int W>
 class Recurrence {
     using L = Lanes<W>;

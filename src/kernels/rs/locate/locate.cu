@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locating on a device: functions without a width, and the choice of the width. A thread\'s work on
+/* Locating on a device: functions without a width, and the choice of the width. A thread's work on
  * a position is in host/rs/locate/position.h. */
 #include "tiles.cuh"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Locating long regions by a sample. A tile from places all over the regions is searched first. If
- * much is wrong there, the check of all regions is not needed; and if one guess explains most of
- * that, a product tries the guess at all positions. The product's outputs are first the checks, all
- * 0 where the guess explains the position, then the errors of the guessed regions. Nothing is
- * stored but repairs; chunks with a position that the guess does not explain are marked, for the
+ * half is wrong, the check of all regions is left out. If an eighth is wrong and one guess
+ * explains half of that, a product tries the guess at all positions instead. Its first outputs are
+ * the check rows, all 0 where the guess explains the position; then come the errors of the guessed
+ * regions. Nothing is stored except repairs; chunks with a position that the guess does not explain are marked, for the
  * kernel that goes from tile to tile. */
 #pragma once
 
@@ -79,7 +79,7 @@ __device__ inline uint32_t guess_coefficient(const gfk_locate_code &c, const gfk
 }
 
 /* Builds the matrix operand of the guess, as build_matrix of bmma/operand.h does, a word for each
- * thread, and clears the map. */
+ * thread, and clears the mismatch map. */
 template <class T>
 __global__ void expand_guess(const __grid_constant__ TileJob job, uint32_t panels) {
     if (!job.sampled(Sample::guessed))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Locating tile by tile: what a block has in the workspace and in shared memory, and the syndromes
- * of a tile. A thread has a vector of every region and row, so that products need no other thread.
+ * of a tile. A thread has a vector of every region and row; warps share syndromes of many checks.
  *
  * Offsets are counted from where vector 0 of a region begins (kernels/product/extent.cuh). */
 #pragma once
@@ -18,7 +18,7 @@ constexpr unsigned threads = 128, tile_bytes = 16 * threads;
 constexpr unsigned piece_shift = 13; /* a block takes 8 KiB of every region at a time */
 constexpr unsigned state_bytes = 34 << 10;
 constexpr uint32_t few = 16; /* positions of a tile that are decoded without a guess */
-constexpr unsigned most_guesses = 2, most_skipped = 64; /* for a tile; tiles */
+constexpr unsigned most_guesses = 2, most_skipped = 64; /* new ones of a tile; tiles */
 constexpr uint32_t most_named = 1024; /* regions whose counts are in shared memory */
 static_assert((2 * GFK_LOCATE_MOST_ROWS + 2) * sizeof(uint32_t) <= state_bytes, "");
 
@@ -33,8 +33,8 @@ struct Found {
 /* The block's part of the workspace. */
 struct Slab {
     uint8_t *rows; /* m * tile_bytes: the syndromes, then the recurrences */
-    uint16_t
-        *roots; /* of each region and thread: which positions have the region's point as a root */
+    /* A word for each region and thread: the positions with the region's point as a root. */
+    uint16_t *roots;
     gfk_locate_guess guess;
 };
 
@@ -57,8 +57,8 @@ __device__ inline Slab slab_at(const gfk_locate_code &c, uint8_t *p) {
     return slab;
 }
 
-/* The shared memory of a block. The bytes of a position in `left` are all ones if the position
- * is not explained yet; decoding stores the length of a recurrence in the first one. */
+/* The shared memory of a block. `left` is a mask, all ones in each position that is still
+ * to be explained. Decoding replaces a position's mask by the length of its recurrence. */
 struct Shared {
     Found found;
     Slab slab;
@@ -100,8 +100,8 @@ __device__ inline void add_from_warp(T *to, uint32_t x) {
 struct Sample {
     enum Verdict : uint32_t {
         sound,   /* little is wrong: the check finds out where */
-        damaged, /* much is wrong: every chunk is searched, without a check */
-        guessed  /* most of that is explained by one guess, which goes over all regions first */
+        damaged, /* half is wrong: every chunk is searched, without a check */
+        guessed  /* one guess explains half of what is wrong; it goes over all regions first */
     } verdict;
     gfk_locate_guess guess;
 };
@@ -121,8 +121,8 @@ struct TileJob {
     uint8_t *sample_slab;
     uint64_t whole_begin, whole_end; /* of the whole tiles, which the sample's guess explains */
     uint32_t *explain; /* the matrix operand of the sample's guess; NULL: there is no guess */
-    /* All regions less the phase, then any addresses up to a whole pass. Spaced: the first data and
-     * the first parity, which are followed by the others. */
+    /* The begin of vector 0 of each region, then readable addresses up to a whole pass of
+     * `explain`. Spaced: the first data and the first parity, which the others follow. */
     size_t data_stride, parity_stride;
     uint8_t *in[GFK_LOCATE_MOST_DEVICE_POINTERS + 32];
 

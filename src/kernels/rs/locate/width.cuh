@@ -12,8 +12,8 @@
 namespace gfk {
 namespace locate {
 
-constexpr uint64_t sampled_bytes = 128 << 20; /* of all regions; where a sample takes less time than
-                                                 the check */
+/* From this many bytes of all regions on, a sample takes less time than the check. */
+constexpr uint64_t sampled_bytes = 128 << 20;
 
 constexpr unsigned most_prefetched = 24; /* regions: 2 KiB of each for each block */
 
@@ -30,8 +30,8 @@ __device__ inline void prefetch_tile(const TileJob &job, uint64_t tile) {
     }
 }
 
-/* Is a piece searched? A piece with a tile that the sample's guess does not see is, and so is a
- * piece of a chunk with a mark. */
+/* A piece is searched if its chunk has a mark, if the sample's guess did not see one of its tiles,
+ * and always if the sample is damaged. */
 __device__ inline bool marked(const TileJob &job, uint64_t piece) {
     const uint64_t begin = piece << piece_shift;
     const uint64_t end = min(begin + (1u << piece_shift), job.phase + job.bytes);
@@ -57,7 +57,7 @@ __device__ inline void for_marked(const TileJob &job, uint64_t pieces, const F &
     }
 }
 
-/* The policy of a kernel. Formulas: t has formulas, so that there are few checks. `blocks` is the
+/* The policy of a kernel. Formulas: t <= 2, so that 4 outputs at a time suffice. `blocks` is the
  * number on a multiprocessor. */
 template <int W, bool Formulas>
 struct Policy {
@@ -82,7 +82,7 @@ __device__ inline void locate_tile(const TileJob &job, const gfk_locate_code &c,
     bool used = false;
     if (corrupt != 0 && job.sampled(Sample::guessed) && tile >= job.whole_begin &&
         tile < job.whole_end) {
-        /* These positions are counted, and repaired, already. */
+        /* `explain` has counted and repaired these. */
         corrupt =
             try_guess<W, K::outputs>(job, shared, job.sample->guess, tally, tile, false, false);
         used = true;
@@ -178,7 +178,7 @@ R with_explainer(const gfk_rs_locator *locator, R none, const F &f) {
 
 /* ---- the workspace -------------------------------------------------------------------------- */
 
-constexpr uint64_t most_slab_bytes = 128 << 20; /* of all blocks together, if they are several */
+constexpr uint64_t most_slab_bytes = 128 << 20; /* of all slabs; one block may have more */
 
 /* The workspace after the map: a slab for every block and for the sample, then the sample's
  * verdict, then the matrix operand of the sample's guess. */
