@@ -14,6 +14,7 @@
 # interpreters (default: python3.11, and the first of python3.12, python3.13 and python3.14), of which those are taken
 # that are here. The tools for wheels come from PyPI into build/package-python*. GFK_ARCHITECTURES replaces the list of
 # compute capabilities, as CMake writes them. DEBFULLNAME and DEBEMAIL are the maintainer in the packages of Debian.
+# shellcheck disable=SC2154 # env.sh sets nvcc and why
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
@@ -86,7 +87,7 @@ wheels() {
 check_wheels() { # FOLDER
     local limit=$((3 << 20)) wheel tools
     [ "$1" != dist/gpu ] || limit=$((30 << 20))
-    tools=$(ls -d build/package-python* | tail -n 1)
+    tools=$(find build -maxdepth 1 -name 'package-python*' | sort | tail -n 1)
     "$tools/bin/python" -m twine check --strict "$1"/*.whl
     for wheel in "$1"/*.whl; do
         python3 scripts/check_wheel.py "$wheel"
@@ -152,7 +153,7 @@ check)
     done
     [ ! -d dist/deb ] || check_deb
     ;;
-help | -h | --help) sed -n '3,18s/^# \{0,1\}//p' "$0"; exit ;;
+help | -h | --help) sed -n '3,16s/^# \{0,1\}//p' "$0"; exit ;;
 *)
     echo "package.sh: there is no goal '$1'; the goals are all, cpu, wheel, deb, gpu-wheel, check and help" >&2
     exit 2
