@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Finds nvcc as GFK_CUDA asks, enables CUDA, and sets GFK_HAVE_CUDA, GFK_HAVE_CLMAD (nvcc knows the
 # carry-less multiply-add) and the default architectures.
+include(${CMAKE_CURRENT_LIST_DIR}/toolkit.cmake)
 set(GFK_HAVE_CUDA OFF)
 set(GFK_HAVE_CLMAD OFF)
 string(TOUPPER "${GFK_CUDA}" GFK_CUDA)
@@ -47,7 +48,7 @@ if(NOT gfk_cuda STREQUAL "OFF")
         list(GET runtime 0 runtime)
         set(CUDA_CUDART ${runtime} CACHE FILEPATH "The CUDA runtime of the compiler's toolkit")
       endif()
-      find_package(CUDAToolkit REQUIRED)
+      gfk_find_toolkit()
       set(CMAKE_CUDA_STANDARD 17)
       if(GFK_CLMAD STREQUAL "AUTO" AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13.3)
         message(WARNING

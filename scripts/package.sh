@@ -10,10 +10,11 @@
 #                                 takes hours on 2 cores
 #   scripts/package.sh check      what is in dist: sizes, tags, metadata; lintian for the packages of Debian
 #
-# A wheel for Python 3.12 and newer is made by any of these; one for 3.11 by 3.11. GFK_PYTHONS names the interpreters
-# (default: python3.11 and the first of python3.12, python3.13, python3.14 that is here); where one is missing, a line
-# says so. The tools for wheels come from PyPI into build/package-PYTHON; GFK_ARCHITECTURES replaces the list of
-# compute capabilities as CMake writes them. DEBFULLNAME and DEBEMAIL are the maintainer of the packages of Debian.
+# Python 3.11 makes a wheel for itself, and one newer Python a wheel for 3.12 and newer. GFK_PYTHONS names the
+# interpreters (default: python3.11, and the first of python3.12, python3.13 and python3.14), of which those are taken
+# that are here. The tools for wheels come from PyPI into build/package-python*. GFK_ARCHITECTURES replaces the list of
+# compute capabilities, as CMake writes them. DEBFULLNAME and DEBEMAIL are the maintainer in the packages of Debian.
+# shellcheck disable=SC2154 # env.sh sets nvcc and why
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
@@ -32,22 +33,22 @@ needs() {
     [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}"
 }
 
-# interpreters: one a line; first that of 3.11, then one that makes the wheel for 3.12 and newer.
+# interpreters: one a line. Whether a name is more than a stub of pyenv is known when it runs.
 interpreters() {
-    local name found
-    for name in ${GFK_PYTHONS-3.11 3.12 3.13 3.14}; do
-        [ -n "${GFK_PYTHONS-}" ] || name=python$name
-        "$name" -c 'import ctypes' 2>/dev/null || continue
-        [ -z "${found-}" ] || [ -n "${GFK_PYTHONS-}" ] || continue
-        echo "$name"
-        [ "${name#python3.}" = 11 ] || found=$name
+    local name
+    for name in ${GFK_PYTHONS-python3.11}; do
+        ! "$name" -c 'import venv' 2>/dev/null || echo "$name"
+    done
+    [ -z "${GFK_PYTHONS-}" ] || return 0
+    for name in python3.12 python3.13 python3.14; do
+        ! "$name" -c 'import venv' 2>/dev/null || { echo "$name"; return; }
     done
 }
 
 # ---- wheels ------------------------------------------------------------------------------------
 # wheels FOLDER SETTING...: one wheel from each interpreter.
 wheels() {
-    local folder=dist/$1 settings=("${@:2}") name version tools work wheel
+    local folder=dist/$1 settings=("${@:2}") names name version tools abi work wheel tag
     mapfile -t names < <(interpreters)
     [ ${#names[@]} -gt 0 ] || { echo "package.sh: there is no Python 3.11 or newer" >&2; return 1; }
     [ -f /usr/include/xxhash.h ] || apt_install libxxhash-dev || echo "going on without gfk.files"
@@ -62,15 +63,14 @@ wheels() {
             "$tools/bin/python" -m pip install -q --disable-pip-version-check "scikit-build-core>=0.11" "nanobind>=2.9" \
                 "cmake>=3.26" ninja numpy auditwheel twine wheel
         fi
-        local abi=()
-        at_least 3.12 "$version" && abi=(-C wheel.py-api=cp312)
-        say "wheel of Python $version${abi:+ and newer}: $folder"
+        abi=()
+        ! at_least 3.12 "$version" || abi=(-C wheel.py-api=cp312)
+        say "wheel by Python $version: $folder"
         work=$(mktemp -d)
         PATH="$PWD/$tools/bin:$PATH" "$tools/bin/python" -m pip wheel . --disable-pip-version-check -q --no-deps \
             --no-build-isolation -w "$work" "${abi[@]}" "${settings[@]/#/-Ccmake.define.}"
         wheel=$(echo "$work"/*.whl)
-        # The C library that this machine has decides on the name.
-        local tag
+        # The name says which C library the wheel needs: that of this machine, as far as the wheel uses it.
         tag=$("$tools/bin/python" -m auditwheel show "$wheel" | tr '\n' ' ' | grep -o 'manylinux_[0-9]*_[0-9]*_[a-z0-9_]*' |
             head -n 1) || true
         if [ -z "$tag" ]; then
@@ -87,7 +87,7 @@ wheels() {
 check_wheels() { # FOLDER
     local limit=$((3 << 20)) wheel tools
     [ "$1" != dist/gpu ] || limit=$((30 << 20))
-    tools=$(ls -d build/package-python* | tail -n 1)
+    tools=$(find build -maxdepth 1 -name 'package-python*' | sort | tail -n 1)
     "$tools/bin/python" -m twine check --strict "$1"/*.whl
     for wheel in "$1"/*.whl; do
         python3 scripts/check_wheel.py "$wheel"
@@ -153,7 +153,7 @@ check)
     done
     [ ! -d dist/deb ] || check_deb
     ;;
-help | -h | --help) sed -n '3,18s/^# \{0,1\}//p' "$0"; exit ;;
+help | -h | --help) sed -n '3,16s/^# \{0,1\}//p' "$0"; exit ;;
 *)
     echo "package.sh: there is no goal '$1'; the goals are all, cpu, wheel, deb, gpu-wheel, check and help" >&2
     exit 2

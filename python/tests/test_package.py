@@ -5,6 +5,7 @@ import ast
 import inspect
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = pathlib.Path(gfk.__file__).parent
 PUBLIC = sorted(gfk.__all__)
+MAJOR, MINOR, PATCH = (int(part) for part in gfk.__version__.split("."))
 
 
 def members(kind):
@@ -146,6 +148,16 @@ def test_the_module_prints_where_things_are():
     text = run()
     assert text.startswith(f"gfk {gfk.__version__} in {PACKAGE}\ndriver: ")
     assert re.search(r"^cpu: engines .*host", text, re.M) and re.search(r"^cuda:0: (engines|not used: )\w+", text, re.M)
+
+
+@pytest.mark.skipif(not (PACKAGE / "lib").exists(), reason="the package uses an installed libgfk")
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no compiler")
+def test_a_program_in_c_links_the_library(tmp_path):
+    library = PACKAGE / "lib"
+    subprocess.run(["cc", ROOT / "tests/package/consumer/consumer.c", f"-I{PACKAGE / 'include'}", f"-L{library}", "-lgfk",
+                    f"-Wl,-rpath,{library}", "-o", tmp_path / "program"], check=True)
+    done = subprocess.run([tmp_path / "program"], check=True, capture_output=True, text=True)
+    assert done.stdout == f"gfk {10000 * MAJOR + 100 * MINOR + PATCH}: 1d\n"
 
 
 # ---- the examples of the documents --------------------------------------------------------------------

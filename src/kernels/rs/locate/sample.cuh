@@ -3,8 +3,8 @@
  * half is wrong, the check of all regions is left out. If an eighth is wrong and one guess
  * explains half of that, a product tries the guess at all positions instead. Its first outputs are
  * the check rows, all 0 where the guess explains the position; then come the errors of the guessed
- * regions. Nothing is stored except repairs; chunks with a position that the guess does not explain are marked, for the
- * kernel that goes from tile to tile. */
+ * regions. Nothing is stored except repairs. Chunks with a position that the guess does not explain
+ * are marked, for the kernel that goes from tile to tile. */
 #pragma once
 
 #include "guess.cuh"
