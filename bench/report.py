@@ -80,7 +80,7 @@ def main():
         return 0
     results = frame.Results(files)
     if arguments.tables:
-        print(front.readme_block(results))
+        print(front.tables(results))
         return 0
     machines = results.machines()
     if len(machines) != 1:

@@ -27,6 +27,11 @@ def readme(text, results):
     return text
 
 
+def tables(results):
+    """The tables of a front page alone: those that the results have."""
+    return "\n\n".join(block for table in FRONT if (block := table.render(results)))
+
+
 def pages(title, results, plots):
     """Text by file name. plots: names of files by page and heading."""
     warnings = [f"> **{context['file']} is {word}: {context[word]}.**" for context in results.contexts

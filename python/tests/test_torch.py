@@ -8,8 +8,8 @@ torch = pytest.importorskip("torch")
 import gfk  # noqa: E402
 import gfk.torch  # noqa: E402
 
-DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() and any(e["available"] for e in gfk.engines()
-                                                                  if e["family"] == "bmma") else [])
+DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() and any(e.available for e in gfk.engines()
+                                                                  if e.family == "bmma") else [])
 
 
 def random(shape, device, seed=1):

@@ -289,7 +289,8 @@ class LongKernels : public ProductKernels {
 
 TEST_P(LongKernels, OnThreeStreams) {
     const size_t cols = std::min<size_t>(largest(kernel().inputs, 24), 24);
-    const size_t rows = std::min<size_t>(largest(kernel().outputs, 18), 18);
+    const size_t rows =
+        std::max<size_t>(kernel().outputs.min, std::min<size_t>(largest(kernel().outputs, 18), 18));
     Random random(rows + 100 * cols);
     ASSERT_NO_FATAL_FAILURE(run_long(random_matrix(w(), rows, cols, random)));
     run_long(constant_matrix(rows, cols, heaviest_element()));
