@@ -7,7 +7,7 @@
 #   scripts/package.sh wheel      dist/cpu: wheels that compute on the CPU, for Python 3.11, and for 3.12 and newer
 #   scripts/package.sh deb        dist/deb: libgfk0.3, libgfk-dev and gfk for Debian, which compute on the CPU
 #   scripts/package.sh gpu-wheel  dist/gpu: wheels with kernels for compute capability 8.0, 9.0, 10.0 and 12.0, which
-#                                 takes hours on 2 cores
+#                              takes long and needs no GPU
 #   scripts/package.sh check      what is in dist: sizes, tags, metadata; lintian for the packages of Debian
 #
 # Python 3.11 makes a wheel for itself, and one newer Python a wheel for 3.12 and newer. GFK_PYTHONS names the
