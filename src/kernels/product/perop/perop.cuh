@@ -8,12 +8,13 @@
 
 #include "host/base/poly.h"
 #include "host/device/device.h"
+#include "kernels/common/regions.cuh"
 #include "vector_of.cuh"
 
 namespace gfk {
 
 constexpr unsigned PEROP_THREADS = 256, PEROP_OUTPUTS = 4;
-constexpr unsigned PEROP_SHARED_WORDS = 48 * 1024 / 4; /* every device has these */
+constexpr unsigned PEROP_SHARED_WORDS = default_shared / 4;
 
 /* The operations share this struct. An op derives from this struct, hides what is different, and
  * has
@@ -60,13 +61,13 @@ struct Addresses {
     uint8_t *out_base;
     size_t in_stride, out_stride; /* 0: in the array, inputs first */
     unsigned in_pointers;
-    void *pointer[POINTERS];
+    uint8_t *pointer[POINTERS];
 
     __device__ const uint8_t *in(unsigned i) const {
-        return in_stride ? in_base + i * in_stride : (const uint8_t *)pointer[i];
+        return in_stride ? in_base + i * in_stride : pointer[i];
     }
     __device__ uint8_t *out(unsigned j) const {
-        return out_stride ? out_base + j * out_stride : (uint8_t *)pointer[in_pointers + j];
+        return out_stride ? out_base + j * out_stride : pointer[in_pointers + j];
     }
 };
 
@@ -289,7 +290,7 @@ gfk_status launch_kernel(const gfk_product_call *call, const Vectors &vectors,
     PeropParams<Op, POINTERS> p;
     p.vectors = vectors;
     p.count = VectorOf<Op::bytes>::count(vectors);
-    p.tiles = (p.count + PEROP_THREADS - 1) / PEROP_THREADS;
+    p.tiles = gfk_divide_up(p.count, PEROP_THREADS);
     p.field = tables;
     p.coefficients = tables + Op::field_words + Op::words * part.row * product->info.cols;
     p.rows = (unsigned)part.rows;
@@ -297,7 +298,7 @@ gfk_status launch_kernel(const gfk_product_call *call, const Vectors &vectors,
     p.cols = (unsigned)part.cols / p.addends;
     p.first_col = part.col;
     p.all_cols = product->info.cols;
-    p.panels = (p.rows + PEROP_OUTPUTS - 1) / PEROP_OUTPUTS;
+    p.panels = (unsigned)gfk_divide_up(p.rows, PEROP_OUTPUTS);
     p.epilogue = epilogue_of(call);
     p.epilogue.accumulate |= part.col != 0;
     p.op = state.params;
@@ -308,10 +309,9 @@ gfk_status launch_kernel(const gfk_product_call *call, const Vectors &vectors,
     regions.in_base = gfk_region_address(call->in, part.col);
     regions.out_base = gfk_region_address(call->out, part.row);
     regions.in_pointers = regions.in_stride ? 0 : (unsigned)part.cols;
-    for (unsigned i = 0; i < regions.in_pointers; i++)
-        regions.pointer[i] = call->in->pointers[part.col + i];
-    for (unsigned j = 0; !regions.out_stride && j < p.rows; j++)
-        regions.pointer[regions.in_pointers + j] = call->out->pointers[part.row + j];
+    list_regions(regions.pointer, call->in, part.col, regions.in_pointers);
+    if (!regions.out_stride)
+        list_regions(regions.pointer + regions.in_pointers, call->out, part.row, p.rows);
 
     const unsigned outputs = p.rows < PEROP_OUTPUTS ? p.rows : PEROP_OUTPUTS;
     const unsigned field_words = Op::field_staged ? Op::field_words : 0;
