@@ -114,7 +114,8 @@ typedef struct gfk_matmul_desc {
  * without desc->kernel the workspace is enough for whichever kernel a device takes. A kernel that
  * the descriptor names may need less: `clmad` reads the regions where they are, and needs the
  * elements of up to 4096 rows, with columns rounded up to 256 bits of elements and rows to 32. On
- * the CPU it is 401 KiB for each thread that the calling thread may use.
+ * the CPU it is 401 KiB for each thread that the calling thread may use. A workspace that is enough
+ * for a call is enough for every call with no more rows, columns and bytes.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, rows or cols
  * zero, a size or device number of the descriptor out of range, a kernel of another width, a kernel

@@ -159,6 +159,29 @@ TEST(MatmulSizes, Workspace) {
     }
 }
 
+// Eliminations, and callers who take batches, ask once for the largest call.
+TEST(MatmulSizes, SmallerCallsNeedNoMore) {
+    Random random(11);
+    const auto less = [&](size_t n, size_t unit) { return (1 + random.below(n / unit)) * unit; };
+    for (unsigned w : {8u, 16u, 32u})
+        for (int device : {GFK_CURRENT_DEVICE, GFK_CPU}) {
+            const gfk_field field = make_field(w);
+            gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
+            desc.device = device;
+            for (int i = 0; i < 1000; i++) {
+                const size_t rows = less(size_t(1) << less(17, 1), 1),
+                             cols = less(size_t(1) << less(17, 1), 1);
+                const size_t bytes = less(size_t(4) << less(20, 1), 4);
+                const size_t r = less(rows, 1), c = less(cols, 1), b = less(bytes, 4);
+                EXPECT_LE(workspace_of(field, r, c, b, desc),
+                          workspace_of(field, rows, cols, bytes, desc))
+                    << rows << " to " << r << ", " << cols << " to " << c << ", " << bytes << " to "
+                    << b;
+                count_checked();
+            }
+        }
+}
+
 TEST(MatmulSizes, NoDevice) {
     if (device::count() != 0)
         return;

@@ -15,6 +15,14 @@ static size_t fit(size_t budget, size_t bytes, size_t most) {
     return count < most ? count : most;
 }
 
+/* Returns the bytes for `bytes` bytes of each of `count` parts, of which those are there at once
+ * that fit into GFK_MATMUL_PART_BYTES, or one. The result grows with both numbers: what `fit`
+ * leaves free counts too, so that a smaller call needs no more. */
+static size_t space_of(size_t bytes, size_t count) {
+    const size_t most = bytes < GFK_MATMUL_PART_BYTES ? GFK_MATMUL_PART_BYTES : bytes;
+    return count <= most / bytes ? count * bytes : most;
+}
+
 enum { MOST_THREADS = 4096, MOST_SYMBOL_TILES = 1 << 23 };
 
 /* Does the machine run this kernel? True for a machine without processors: only sizes are asked. */
@@ -118,8 +126,9 @@ static void divide(gfk_matmul_plan *plan, const gfk_matmul_call *call,
     plan->output_tiles_at_once = levels == 0
                                      ? fit(GFK_MATMUL_PANEL_OUTPUTS, outputs, plan->output_tiles)
                                      : fit(GFK_MATMUL_PART_BYTES, matrix, plan->output_tiles);
-    plan->data_space = copies ? plan->symbol_tiles_at_once * data : 0;
-    plan->matrix_space = plan->output_tiles_at_once * matrix;
+    plan->data_space = copies ? space_of(data, plan->symbol_tiles) : 0;
+    plan->matrix_space =
+        levels == 0 ? plan->output_tiles_at_once * matrix : space_of(matrix, plan->output_tiles);
     if (levels > 0 && plan->output_tiles_at_once < plan->output_tiles)
         plan->output_tiles_at_once =
             fill_waves(plan->output_tiles_at_once, plan->symbol_tiles_at_once,
