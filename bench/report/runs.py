@@ -89,7 +89,7 @@ def written(value):
 
 def write_table(path, rows):
     names = dict.fromkeys([*FIRST, *(name for row in rows for name in row)])
-    names = [name for name in names if any(row.get(name, "") not in ("", False) for row in rows)]
+    names = [name for name in names if any(written(row.get(name, "")) != "" for row in rows)]
     with open(path, "w", encoding="utf-8", newline="") as file:
         out = csv.DictWriter(file, names, restval="", extrasaction="ignore", lineterminator="\n")
         out.writeheader()
