@@ -48,11 +48,16 @@ def typed(rows):
     return frame.astype(dict.fromkeys(FIGURES, float))
 
 
+def spans(frame, *figures, most=None):
+    """Of each line the figure with its span on the CPU, and the figure alone on a GPU."""
+    return [spanned(*(each if cpu else each[:1] * 3), most) for cpu, *each in zip(frame["where"] == "cpu", *figures)]
+
+
 def with_texts(frame):
     """With the columns that only tables and plots need."""
     times = frame[["time_us_median", "time_us_min", "time_us_max", "second_time_us_median"]]
-    fastest, slowest = times.min(axis=1), times.max(axis=1)
-    gigabytes, cpu = frame.data_GBps * frame.time_us_median, frame["where"] == "cpu"
+    median, fastest, slowest = frame.time_us_median, times.min(axis=1), times.max(axis=1)
+    gigabytes = frame.data_GBps * median
     shapes = [f"({k}, {m})" if k * m > 1 else "" for k, m in zip(frame.k, frame.m)]
     memory = frame.table_bytes + frame.workspace_bytes
     percent = frame.percent_of_roofline.where(memory < GIB)
@@ -63,14 +68,11 @@ def with_texts(frame):
         "tables": memory.map(size).where(memory >= GIB, ""), "percent": percent, "times": 100 / percent,
         "on": ["GPU" if place == "gpu" else f"{count} thread{'s' if count > 1 else ''}"
                for place, count in zip(frame["where"], frame.threads)],
-        "ms": frame.time_us_median / 1e3, "ms_span": [
-            spanned(*(figures if spans else figures[:1] * 3), 2) for spans, *figures in zip(
-                cpu, frame.time_us_median / 1e3, fastest / 1e3, slowest / 1e3)], "short": frame.id.str.replace(r"_w\d+", "", regex=True),
+        "ms": median / 1e3, "short": frame.id.str.replace(r"_w\d+", "", regex=True),
         "taken": frame.engine.where(frame.way.str.startswith("auto"), ""),
-        "rate": [spanned(*(figures if spans else figures[:1] * 3)) for spans, *figures in zip(
-                     cpu, frame.data_GBps, gigabytes / slowest, gigabytes / fastest)],
-        "us": [spanned(*(figures if spans else figures[:1] * 3), 1) for spans, *figures in zip(
-            cpu, frame.time_us_median, fastest, slowest)],
+        "rate": spans(frame, frame.data_GBps, gigabytes / slowest, gigabytes / fastest),
+        "us": spans(frame, median, fastest, slowest, most=1),
+        "ms_span": spans(frame, median / 1e3, fastest / 1e3, slowest / 1e3, most=3),
         "named": frame.row.str.extract(f"{NAMED}(.*)$")[0].fillna(""), "of_mmas": frame.percent_of_bound / 100,
         "of_mmas_sustained": frame.sustained_percent_of_bound / 100,
         "more_us": frame.time_us_median - frame.c_us, "of_c": 100 * frame.data_GBps / frame.c_GBps,
@@ -93,7 +95,8 @@ def select(rows, condition):
 
 class Results:
     """Measurements of one machine. every: all of them, in the order of the files' dates, void files first.
-    rows: one for each row, and those of named kernels only where AUTO's row is missing; the last one counts, unless it has no figure, or was disturbed and an earlier
+    rows: one for each row, and those of named kernels only where AUTO's row is missing. The last one counts,
+    unless it has no figure, or was disturbed and an earlier
     one was not, or lacks the sustained rate that an earlier one has."""
 
     def __init__(self, paths):
@@ -145,7 +148,8 @@ class Results:
                 files.append((path.name, read_json(path)))
         contexts = read_folder(self.folder)[0] if tables else {}
         for name in dict.fromkeys(row["run"] for row in tables):
-            files.append((name, {"context": contexts[name], "benchmarks": [row for row in tables if row["run"] == name]}))
+            rows = [row for row in tables if row["run"] == name]
+            files.append((name, {"context": contexts[name], "benchmarks": rows}))
         for name, data in files:
             data["context"]["file"] = name
             for row in data["benchmarks"]:

@@ -49,7 +49,8 @@ FRONT = [  # the front page of a folder of results
           lambda results: rows.matrices(results).query(
               "operation == 'matmul' and where == 'gpu' and (k == 4096 or not square)"),
           {"w": "{w}", "rows x columns": "{m} x {k}", "bytes of a region": "{region}", **T_PER_S,
-           "over seconds, T/s": "{sustained_tmuladds_per_s:.1f}", "over seconds, x plain bit-MMAs": "{of_mmas_sustained:.3f}"}),
+           "over seconds, T/s": "{sustained_tmuladds_per_s:.1f}",
+           "over seconds, x plain bit-MMAs": "{of_mmas_sustained:.3f}"}),
     Table("Bursts and sustained rates",
           """The rates above are burst rates, except those from host memory and of calls that took seconds: a replay takes
           some milliseconds, and a pause follows. Without pauses the card's power limit lowers the clock of kernels that compute much.
@@ -106,8 +107,8 @@ PRODUCTS_PAGE = [
           an earlier run. "of", with bmma: what plain bit-MMAs at their measured rate would give, where that is below 100. Where memory
           allows more than the engine reaches, instructions are the limit: with bmma those that pack sums of bits into
           bytes (docs/engines/bmma.md).""",
-          rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"), "{percent:.0f}[ of {mmas:.0f}] {short}[ ({auto})]", by="m",
-          parts="w = {w}, {mode}"),
+          rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"),
+          "{percent:.0f}[ of {mmas:.0f}] {short}[ ({auto})]", by="m", parts="w = {w}, {mode}"),
     Table("Methods in one skeleton", "Engines perop: GB/s and percent of the XOR-only kernel.",
           "kind == 'product' and where == 'gpu' and family == 'perop' and way == 'engine' and mode == 'set' "
           f"and nominal_bytes >= {GIB} and (k == 10 and m == 4 or k == 30 and m == 3)", "{shape}",

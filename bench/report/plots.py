@@ -166,7 +166,8 @@ def series_of_methods(results):
     found = rows.overview(results)
     copy = results.rows.query("id == 'ceiling_copy' and state == 'measured' and where == 'gpu'").head(1).data_GBps
     threads = found[found.series == "GF-Complete"].threads.max()
-    words = {"naive": "naive kernel", "optimized": "optimized kernel", "GF-Complete": f"GF-Complete, CPU, {threads} threads"}
+    words = {"naive": "naive kernel", "optimized": "optimized kernel",
+             "GF-Complete": f"GF-Complete, CPU, {threads} threads"}
     found = found.assign(series=found.series.replace(words))
     return found.assign(**{COPY: copy.iloc[0]}) if len(copy) else found
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A record that was made twice, by the same commit: rows have figures of both runs. How far the runs differ, and whether
-AUTO's choice holds in both."""
+"""A record that was made twice, by the same commit: rows have figures of both runs. How far the runs differ, and
+whether AUTO's choice holds in both."""
 
 import functools
 

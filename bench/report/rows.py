@@ -105,8 +105,8 @@ def maps(results):
     auto = cells(found, "AUTO {percent_auto:.0f} {engine_auto}")
     other = found.engine_auto.notna() & (found.engine_auto != found.engine)
     mmas = found.percent * rate_of_mmas(results, found) / found.data_GBps
-    return found.assign(auto=auto.where(other, ""), mmas=mmas.where((found.family == "bmma") & (mmas < 99.5))).sort_values(
-        keys)
+    mmas = mmas.where((found.family == "bmma") & (mmas < 99.5))
+    return found.assign(auto=auto.where(other, ""), mmas=mmas).sort_values(keys)
 
 
 def libraries(results):

@@ -3,8 +3,9 @@
 measurement, and runs.json, a line for each run: what gfk_bench says of the machine and of itself. The column `run` of a
 table names the run.
 
-A flag is 1 or empty; an absent field is empty. The fields are those of the JSON files, see bench/README.md, without text
-that repeats other fields (LEFT_OUT). A figure of a second run is in the row of the first, with second_ before its name."""
+A flag is 1 or empty; an absent field is empty. The fields are those of the JSON files, see bench/README.md, without
+those that repeat others (LEFT_OUT). A figure of a second run is in the row of the first, with second_ before its
+name."""
 
 import csv
 import json
@@ -15,7 +16,6 @@ LEFT_OUT = ("variants", "note", "spread_percent")
 TABLES = {"python": "host", "ranks": "host", "peers": "matmul"}  # others: the first word of the run's name
 FIRST = ["run", "row", "kind", "operation", "state", "where", "id"]  # columns
 TWICE = ("time_us_median", "sustained_data_GBps", "data_GB_per_joule")  # figures of a row that a second run adds
-CODE = 10  # inputs of the code that bench/python.py measures
 
 
 def parse(text):
@@ -106,8 +106,8 @@ def key(row):
 
 
 def add(folder, path, second=False):
-    """Puts the rows of a JSON file into the table of its run, in place of those of an earlier run of this name; those of a
-    second run beside the first run's figures. Says what it did."""
+    """Puts the rows of a JSON file into the table of its run, in place of those of an earlier run of this name; figures
+    of a second run into the rows of the first. Says what it did."""
     folder.mkdir(parents=True, exist_ok=True)
     data, name = read_json(path), path.stem
     word = name.split("-")[0]

@@ -23,8 +23,8 @@ def rate(value):
 
 
 def spanned(value, low, high, most=None):
-    """A figure with its span, rounded to what the span allows: its last digit counts no less than the span's first one, and
-    there are two digits at least. "" without a figure. most: decimals; those of a rate."""
+    """A figure with its span, rounded to what the span allows: its last digit counts no less than the span's first one,
+    and there are two digits at least. "" without a figure. most: decimals; those of a rate."""
     if value != value:
         return ""
     most = (0 if value >= 100 else 1 if value >= 10 else 2) if most is None else most
