@@ -166,6 +166,8 @@ class ReportTest(Case):
         self.into("region.json", [row("a", 100), row("b", 100)])
         self.into("region-small.json", [row("c", 100)])
         self.into("region.json", [row("a", 200, note="x")])
+        table = (self.folder / "tables/region.csv").read_text(encoding="utf-8")
+        self.assertEqual([line.split(",")[0] for line in table.splitlines()], ["run", "region", "region-small"])
         rows = self.of_tables().rows
         self.assertEqual(dict(zip(rows.row, rows.data_GBps)), {"a": 200, "c": 100})
         self.assertNotIn("note", (self.folder / "tables/region.csv").read_text(encoding="utf-8"))

@@ -14,7 +14,8 @@ import pathlib
 RUNS = "runs.json"
 LEFT_OUT = ("variants", "note", "spread_percent")
 TABLES = {"python": "host", "ranks": "host", "peers": "matmul"}  # others: the first word of the run's name
-FIRST = ["run", "row", "kind", "operation", "state", "where", "id"]  # columns
+FIRST = """run row kind operation state where id w k m region_bytes data_bytes time_us_median time_us_min time_us_max
+    second_time_us_median data_GBps""".split()  # columns; the others in the order of the alphabet
 TWICE = ("time_us_median", "sustained_data_GBps", "data_GB_per_joule")  # figures of a row that a second run adds
 
 
@@ -88,7 +89,7 @@ def written(value):
 
 
 def write_table(path, rows):
-    names = dict.fromkeys([*FIRST, *(name for row in rows for name in row)])
+    names = dict.fromkeys([*FIRST, *sorted({name for row in rows for name in row})])
     names = [name for name in names if any(written(row.get(name, "")) != "" for row in rows)]
     with open(path, "w", encoding="utf-8", newline="") as file:
         out = csv.DictWriter(file, names, restval="", extrasaction="ignore", lineterminator="\n")
@@ -128,8 +129,9 @@ def add(folder, path, second=False):
         runs[name] = {**first, "second_date_utc": context.get("date_utc", "")}
     else:
         runs[name] = context
-        rows = [row for row in rows if row["run"] != name] + [
-            {"run": name, **{field: value for field, value in row.items() if field not in LEFT_OUT}} for row in fresh]
+        at = next((i for i, row in enumerate(rows) if row["run"] == name), len(rows))
+        rows[at:] = [{"run": name, **{field: value for field, value in row.items() if field not in LEFT_OUT}}
+                     for row in fresh] + [row for row in rows[at:] if row["run"] != name]
     write_table(table, rows)
     write_runs(folder, runs)
     return f"{name}: {len(fresh)} rows to {table}"
