@@ -12,7 +12,7 @@
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests and
 # sanitizers are shared out to the GPUs, and so are the groups of all stages from region to rlnc that stand
 # beside each other: each group has a GPU and a fixed set of cores to itself. The stages cpu, host,
-# python and package run alone. The report comes once, behind all stages. Nothing is installed:
+# python and package run alone. The report comes once, after all stages. Nothing is installed:
 # libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of them must be there.
 #
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
@@ -438,7 +438,7 @@ for stage in "${stages[@]}" ''; do
     together=()
     [ -z "$stage" ] || run_stages "$stage" || status=1
 done
-for stage in "${stages[@]}"; do # once, behind all stages, if one of them has measured
+for stage in "${stages[@]}"; do # once, after all stages, if one of them has measured
     [[ " build test sanitize quick " == *" $stage "* ]] && continue
     report || status=1
     pack

@@ -104,11 +104,11 @@ PRODUCTS_PAGE = [
     Table("Fastest engine over k and m",
           """The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only
           kernel. In parentheses AUTO where it took another engine, by the preference of its build, made from
-          an earlier run. "of", with bmma: what plain bit-MMAs at their measured rate would give, where that is below 100. Where memory
-          allows more than the engine reaches, instructions are the limit: with bmma those that pack sums of bits into
-          bytes (docs/engines/bmma.md).""",
+          an earlier run. Where an engine is far below 100, arithmetic is the limit, not memory: with clmad the FP64
+          unit (docs/engines/clmad.md), with bmma the instructions that pack sums of bits into bytes
+          (docs/engines/bmma.md).""",
           rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"),
-          "{percent:.0f}[ of {mmas:.0f}] {short}[ ({auto})]", by="m", parts="w = {w}, {mode}"),
+          "{percent:.0f} {short}[ ({auto})]", by="m", parts="w = {w}, {mode}"),
     Table("Methods in one skeleton", "Engines perop: GB/s and percent of the XOR-only kernel.",
           "kind == 'product' and where == 'gpu' and family == 'perop' and way == 'engine' and mode == 'set' "
           f"and nominal_bytes >= {GIB} and (k == 10 and m == 4 or k == 30 and m == 3)", "{shape}",

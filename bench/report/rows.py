@@ -3,7 +3,6 @@
 
 import re
 
-import numpy
 import pandas as pd
 
 from .frame import GIB, METHODS, WIDTHS, best
@@ -85,18 +84,8 @@ def sustained(results):
         "mode == 'set'")]).dropna(subset="sustained_data_GBps")
 
 
-def rate_of_mmas(results, rows):
-    """GB/s of data at the measured rate of b1 warpgroup MMAs, which are 256 bits deep: fewer bits fill a half, a
-    quarter or an eighth of the depth."""
-    pbits = results.rows.query("operation == 'bit_mmas' and state == 'measured'").pbits_per_s.max()
-    bits = rows.k * rows.w
-    depth = (-(-bits // 256) * 256).where(bits > 256, 2 ** numpy.ceil(numpy.log2(bits)).clip(lower=5))
-    return 1e6 * pbits / (8 * rows.w * rows.m) * bits / depth
-
-
 def maps(results):
-    """By width and mode: for each k and m the fastest engine, and what AUTO took. mmas: percent of the XOR-only kernel
-    that plain bit-MMAs would give, of bmma, where that is less than 100."""
+    """By width and mode: for each k and m the fastest engine, and what AUTO took."""
     rows = results.rows.query("kind == 'product' and few and matrix == 'random' and state == 'measured' and "
                               f"nominal_bytes == {GIB}")
     keys = ["w", "mode", "k", "m"]
@@ -104,9 +93,7 @@ def maps(results):
     found = found.merge(rows[rows.way == "auto"][[*keys, "percent", "engine"]], how="left", on=keys, suffixes=("", "_auto"))
     auto = cells(found, "AUTO {percent_auto:.0f} {engine_auto}")
     other = found.engine_auto.notna() & (found.engine_auto != found.engine)
-    mmas = found.percent * rate_of_mmas(results, found) / found.data_GBps
-    mmas = mmas.where((found.family == "bmma") & (mmas < 99.5))
-    return found.assign(auto=auto.where(other, ""), mmas=mmas).sort_values(keys)
+    return found.assign(auto=auto.where(other, "")).sort_values(keys)
 
 
 def libraries(results):
@@ -361,7 +348,8 @@ def doubtful(results):
     pageable = (rows.memory == "pageable") & (rows.path == "gpu")
     above = rows.above_101_percent & ~pageable
     found = rows[(rows.state != "measured") | rows.slow_clock | above & ~rows.few]
-    return found.assign(of_map=(above & rows.few).sum())
+    why = found.slow_clock.map({True: "slow clock", False: "above 101 %"}).where(found.reason == "", found.reason)
+    return found.assign(of_map=(above & rows.few).sum(), reason=why)
 
 
 def machine(results):
