@@ -12,18 +12,18 @@
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests and
 # sanitizers are shared out to the GPUs, and so are the groups of all stages from region to rlnc that stand
 # beside each other: each group has a GPU and a fixed set of cores to itself. The stages cpu, host,
-# python and package run alone. The report comes once, behind all stages. Nothing is installed:
+# python and package run alone. The report comes once, after all stages. Nothing is installed:
 # libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of them must be there.
 #
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
 #   GFK_GPUS="0 1"                 the GPUs to share the work out to; all of them
 #   GFK_CORES=16                   cores of a benchmark; at most the machine's, shared by its GPUs
-#   GFK_SECOND=1                   the record's second run, without the giant tests: its files go to
-#                                  results/<gpu>/second, and the report compares them with the first run's
+#   GFK_SECOND=1                   the record's second run, of the same commit, without the giant tests: its figures go
+#                                  into the rows of the first run, and nothing into tests.txt
 #   GFK_CLMAD=ON                   where nvcc is older than 13.3 and CMAKE_CUDA_COMPILER_LAUNCHER names a
 #                                  program that takes the objects of a newer one from elsewhere
 #   GFK_PREBUILT=FOLDER            programs packed by prebuild on another machine: nothing is compiled
-#   GFK_REPORT=0                   no report at the end: results/<gpu>/*.json are read on another machine
+#   GFK_REPORT=0                   no report at the end: results/<gpu>/*.csv are read on another machine
 #   OUT                            a folder for gpu.tar.gz: records, results, logs, JUnit files
 # shellcheck disable=SC2317 # the functions stage_* are called by a name put together from the stage
 set -euo pipefail
@@ -32,8 +32,8 @@ cd "$(dirname "$0")/.."
 
 [[ ${1:---help} != --help ]] || { sed -n '3,27s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 all=(build test sanitize giant region product rs matmul rlnc cpu host python package)
-# The GPU rows that the stages measure, the longest first: a stage, which has the name of its preset, the file of
-# results, and a filter.
+# The GPU rows that the stages measure, the longest first: a stage, which has the name of its preset, the name of the
+# run in results/<gpu>/*.csv, and a filter.
 rows="product product-map ^map:
 product product ^large:
 region region-limits ^limits:
@@ -90,7 +90,7 @@ head_of_section() {
 }
 
 pack() { # what there is so far, at once: the machine may be taken away
-    [ -z "${OUT:-}" ] || flock "$logs" tar -czf "$OUT/gpu.tar.gz" "$results" "$logs"
+    [ -z "${OUT:-}" ] || flock "$logs" tar -czf "$OUT/gpu.tar.gz" "$results" "$rows_of" "$logs"
 }
 
 # Seconds that this stage may still take, at least 1.
@@ -299,40 +299,49 @@ stage_python() {
 
 # What calls of the package cost, rates of other packages, and parity across ranks.
 stage_package() {
-    local rc=0
+    local rc=0 name
     install_package || return 1
-    timeout "$(left)" python3 bench/python.py --out "$results/python.json" || rc=1
-    timeout "$(left)" python3 bench/peers.py "$results/peers.json" || rc=1
-    rm -f "$results/ranks.json"
+    rm -f "$rows_of"/{python,peers,ranks}.json
+    timeout "$(left)" python3 bench/python.py --out "$rows_of/python.json" || rc=1
+    timeout "$(left)" python3 bench/peers.py "$rows_of/peers.json" || rc=1
     [ "$gpus" -lt 2 ] ||
         ranks 2 -m 1 --backend nccl --store cuda --megabytes 2000 --piece 1048576 8388608 67108864 268435456 || rc=1
     ranks 6 -m 2 --megabytes 128 --piece 262144 1396736 2793472 8388608 || rc=1
+    for name in python peers ranks; do # without a library there is no file of peers
+        [ ! -e "$rows_of/$name.json" ] || keep "$name" || rc=1
+    done
     return "$rc"
 }
 
 ranks() { # RANKS OPTION...
     GLOO_SOCKET_IFNAME=lo timeout "$(left)" python3 -m torch.distributed.run --nproc-per-node "$1" bench/ranks.py "${@:2}" \
-        --out "$results/ranks.json"
+        --out "$rows_of/ranks.json"
 }
 
-measure() { # FILE OPTION...
-    local file=$results/$1.json start=$SECONDS rc=0
+keep() { # RUN: its rows into the tables of results/<gpu>, one run at a time
+    flock "$logs" python3 bench/report.py --into "$results" ${GFK_SECOND:+--second} "$rows_of/$1.json"
+}
+
+measure() { # RUN OPTION...
+    local file=$rows_of/$1.json start=$SECONDS rc=0
+    rm -f "$file"
     timeout "$(left)" "$build/bench/gfk_bench" "${@:2}" --out "$file" >"$logs/bench-$1.log" 2>&1 || rc=$?
     cat "$logs/bench-$1.log"
+    [ ! -s "$file" ] || keep "$1" || rc=1
     if [ "$rc" = 0 ]; then
-        echo "$1: $file, $((SECONDS - start)) s, $(nproc) cores" >&3
+        echo "$1: $((SECONDS - start)) s, $(nproc) cores" >&3
     else
         echo "$1: failed ($rc)" >&3
     fi
     return "$rc"
 }
 
-gpu_rows() { # STAGE FILE FILTER
+gpu_rows() { # STAGE RUN FILTER
     measure "$2" --preset "$1" --filter "$3" --only gpu 3>>"$logs/$1.section"
     pack
 }
 
-alone() { # SUFFIX-OF-FILES OPTIONS PRESET...
+alone() { # SUFFIX-OF-RUNS OPTIONS PRESET...
     local preset rc=0 cores
     cores=$(IFS=,; echo "${cpus[*]:0:GFK_CORES}")
     for preset in "${@:3}"; do
@@ -349,9 +358,9 @@ report() {
     if [ "${GFK_REPORT:-1}" = 0 ]; then
         return 0
     elif python3 -c 'import matplotlib, pandas' 2>/dev/null; then
-        python3 bench/report.py "${results%/second}"/*.json
+        python3 bench/report.py results/*/*
     else
-        echo "no report: pandas or matplotlib is missing; run scripts/quickstart.sh report ${results%/second}/*.json"
+        echo "no report: pandas or matplotlib is missing; run scripts/quickstart.sh report results/*/*"
     fi
 }
 
@@ -372,7 +381,7 @@ write_section() { # STAGE VERDICT SECONDS, and the lines of its own on stdin
     local section
     section=$(head_of_section; cat; echo "verdict: $2"; echo "seconds: $3")
     echo "$section"
-    [ "$1" = quick ] || python3 scripts/record.py put "$results/tests.txt" "$1" <<<"$section"
+    [ "$1" = quick ] || [ -n "${GFK_SECOND:-}" ] || python3 scripts/record.py put "$results/tests.txt" "$1" <<<"$section"
     pack
     [ "$2" = passed ]
 }
@@ -411,8 +420,9 @@ fi
 ask() { nvidia-smi --query-gpu="$1" --format=csv,noheader | head -n 1; }
 gpu=$(ask name)
 slug=$(echo "$gpu" | tr '[:upper:]' '[:lower:]' | sed 's/nvidia//; s/^[^a-z0-9]*//; s/[^a-z0-9]\{1,\}/-/g')
-results=results/$slug${GFK_SECOND:+/second}
-mkdir -p "$results"
+results=results/$slug
+rows_of=$build/rows # JSON files of the benchmark, whose rows go to $results
+mkdir -p "$results" "$rows_of"
 gpus=$(nvidia-smi -L | wc -l)
 read -ra shared <<<"${GFK_GPUS:-$(seq -s ' ' 0 $((gpus - 1)))}"
 read -ra cpus <<<"$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)))')"
@@ -428,7 +438,7 @@ for stage in "${stages[@]}" ''; do
     together=()
     [ -z "$stage" ] || run_stages "$stage" || status=1
 done
-for stage in "${stages[@]}"; do # once, behind all stages, if one of them has measured
+for stage in "${stages[@]}"; do # once, after all stages, if one of them has measured
     [[ " build test sanitize quick " == *" $stage "* ]] && continue
     report || status=1
     pack

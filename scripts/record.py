@@ -42,7 +42,7 @@ SANITIZED = {"gpu.guard_pages": None, "gpu.product_guard_pages": None, "gpu.rs_g
                                  "Places/RlncDecoder.Repeated/gpu_*",
              "gpu.rlnc_channel": "Places/RlncHostile.OneChanged/gpu_*"}
 NOT_AVAILABLE = "GPU not available: "
-TITLE = ("Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand, but for the reasons "
+TITLE = ("Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand, except the reasons "
          "of counts that fell.")
 
 GTEST = [re.compile(text, re.M) for text in (r"^\[  PASSED  \] (\d+) tests?\.",

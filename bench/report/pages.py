@@ -2,11 +2,11 @@
 """The tables of every page: heading, text, rows, columns, lines, cells. A new table is a new entry here;
 rows.py has the rows that take more than a query."""
 
-from . import energy, repeat, rows
+from . import repeat, rows
 from .frame import GIB, METHODS
 from .text import Table
 
-CELL = "{data_GBps:rate}[ ({percent:.0f} %)]"
+CELL = "{rate}[ ({percent:.0f} %)]"
 PRECISE = "{data_GBps:rate}[ ({percent:.1f} %)]"
 TABLES = "[, {tables} table]"
 LONG = "stripes <= 1 and k + m <= 128"
@@ -14,13 +14,13 @@ SUSTAINED = {"sustained GB/s": "{sustained_data_GBps:rate}",
              "sustained, % of ceiling": "{sustained_percent_of_roofline:.1f}",
              "W": "{sustained_watts:.0f}", "GB per joule": "{data_GB_per_joule:.2f}"}
 
-T_PER_S = {"T/s": "{tmuladds_per_s:.1f}", "% of the MMAs": "{percent_of_bound:.1f}"}
+T_PER_S = {"T/s": "{tmuladds_per_s:.1f}", "x plain bit-MMAs": "{of_mmas:.3f}"}
 
 README = {  # the tables of the project's README, by their marks
     "rates": Table("Rates", "", rows.asked,
                    {"w = 8, GB/s of data": "{what}", "one GPU": "{data_GBps:rate}",
                     "percent of the limit": "{percent:.0f} % of {limit}",
-                    "the CPU, all cores": "{on_cpu:.0f}"}),
+                    "the CPU, all cores": "{on_cpu}"}),
     "methods": Table("Methods", "", rows.grid,
                      {"naive / optimized, GB/s": "{method}", "w = 8": "{w8}", "w = 16": "{w16}", "w = 32": "{w32}"})}
 
@@ -28,30 +28,32 @@ FRONT = [  # the front page of a folder of results
     Table("Methods and widths",
           """Each cell is a rate in GB/s of source: a region[ (of 1 GiB on a {gpu})] is multiplied by a
           constant. [{gpu:if}Percentages of a plain copy in the same run stand in parentheses. Where tables have
-          gigabytes, their size stands beside the rate, because lookups in them are the bound. ]The columns
-          of GF-Complete have its fastest variant on {threads} threads; n/a: GF-Complete does not offer the
-          method.""",
+          gigabytes, their size follows the rate, because lookups in them are the limit. ]The columns
+          of GF-Complete have its fastest variant on {threads} threads, as a median, and in parentheses the span of all
+          passes; n/a: GF-Complete does not offer the method.""",
           rows.overview, "w={w} {series}", ("method", "{method}"), CELL + TABLES, by="place", every=METHODS),
     Table("Products and codes",
           """Each cell is a rate in GB/s of data, for up to {data_bytes:size} of data[{gpu:if} (update: for
           one changed region)]. [{gpu:if}Percentages of a plain kernel in the same run stand in parentheses: for
           encode and decode the plain kernel XORs the regions, for stripes the same bytes in long regions; for
           verify it reads k + m regions, for update it reads 2 + m and writes m. ][{memory:if}From host memory the
-          data are {nominal_bytes:size}, and the percentage is of the bus. ]The columns of the CPU are for {threads}
-          threads.""",
+          data are {nominal_bytes:size}, and the percentage is of the bus. ][The columns of the CPU are for {threads:count}
+          threads: medians, and in parentheses the span of all passes.]""",
           rows.operations, "{who}", ("w = 8", "{what}"), CELL, by="place"),
     Table("Matrices in device memory",
-          """C = A B with A in device memory, by gfk_matmul: 10^12 multiply-adds of bytes per second, and percent
-          of a loop over b1 warpgroup MMAs in the same run; where the calls took seconds, of the loop over
-          seconds. The loop counts w x w products of bits for each element. gfk_matmul computes down to 81 of 256 of
-          them (docs/engines/matmul.md), so a row can have more than 100 %.""",
+          """C = A B with A in device memory, by gfk_matmul: 10^12 multiply-adds of bytes per second, and how many times
+          the rate of plain bit-MMAs that is: of a loop over b1 warpgroup MMAs in the same run; where the calls took
+          seconds, of the loop over seconds. The loop counts w x w products of bits for each element. gfk_matmul computes
+          down to 81 of 256 of them (docs/engines/matmul.md).[ On this card the rows have the kernel {named}, which
+          `--engine` gave: AUTO was not measured.]""",
           lambda results: rows.matrices(results).query(
               "operation == 'matmul' and where == 'gpu' and (k == 4096 or not square)"),
           {"w": "{w}", "rows x columns": "{m} x {k}", "bytes of a region": "{region}", **T_PER_S,
-           "over seconds, T/s": "{sustained_tmuladds_per_s:.1f}", "over seconds, %": "{sustained_percent_of_bound:.1f}"}),
+           "over seconds, T/s": "{sustained_tmuladds_per_s:.1f}",
+           "over seconds, x plain bit-MMAs": "{of_mmas_sustained:.3f}"}),
     Table("Bursts and sustained rates",
-          """The rates above are burst rates, but for host memory and calls that took seconds: a replay takes some
-          milliseconds, and a pause follows. Without pauses the card's power limit lowers the clock of kernels that compute much.
+          """The rates above are burst rates, except those from host memory and of calls that took seconds: a replay takes
+          some milliseconds, and a pause follows. Without pauses the card's power limit lowers the clock of kernels that compute much.
           The sustained rate is that of two seconds without a pause, as a job of seconds sees it. The ceiling
           is the plain copy for methods and XOR-only for products. A ceiling has a row of its own. Its sustained
           rate differs by some percent from run to run and from machine to machine, more than those of the other rows, so a
@@ -76,7 +78,7 @@ METHODS_PAGE = [
           PRECISE + "[; {worst_constant_GBps:rate} to {best_constant_GBps:rate}, mean "
           "{mean_constant_GBps:rate}]", parts="{mode}, {size}"),
     Table("Odd addresses",
-          "GB/s of source and percent of a copy, with src and dst so many bytes behind a multiple of 512.",
+          "GB/s of source and percent of a copy, with src and dst this many bytes after a multiple of 512.",
           rows.offsets, "{src_offset}, {dst_offset}", ("kernel", "`{id}`"), CELL),
     Table("Giant tables",
           """TABLE and LOG at w = 32 look every symbol up in tables of gigabytes. Their ceiling is a plain
@@ -99,32 +101,14 @@ PRODUCTS_PAGE = [
     Table("Sustained rate and energy",
           "Columns as on the front page, for every row that has a sustained rate.",
           rows.sustained, {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": PRECISE, **SUSTAINED}),
-    Table("Joules of inputs and outputs",
-          """What a product of k inputs and m outputs at w = 8 takes in a job of seconds, as a sum: joules for a GB of each
-          input, for a GB of each output that is computed, and for a GB of each pair of an input and an output, with all
-          power of the board in them. Fitted to the runs of engines-sustained.csv; of each figure the span over the
-          runs.""", energy.sums,
-          {"engine": "`{engine}`", "shapes": "{shapes}", "J, input": "{input}", "J, output": "{output}",
-           "J, pair": "{pair}", "error of the sum, rms %": "{error:.1f}"}),
-    Table("Joules of operations",
-          """What one operation takes, over two seconds of nothing else, and one byte of data of a product (10, 4), w = 8
-          (`gfk_bench --preset energy` of version 0.2). The last column has the energy of the board above that of a board whose
-          warps sleep. Operands of MMAs: same, each MMA has the same ones; half, quarter, the matrix is zero but for two
-          and one of four inputs; diagonal, it is zero beside two blocks, as where two symbols share the depth; ring_12x4,
-          it is the one of this kernel for 10 inputs; zero_matrix, zero_data, the other operand is random. Operands of
-          products: light, the matrix has zeros and ones only.""",
-          "kind == 'energy' and state == 'measured'",
-          {"operation": "`{id}`", "operands": "{operands}", "of": "{unit}", "10^12 a second": "{toperations_per_s:.3g}",
-           "MHz": "{sustained_sm_MHz:.0f}", "W": "{sustained_watts:.0f}", "pJ": "{pJ:.3g}",
-           "pJ above sleep": "{pJ_above_sleep:.3g}"}),
     Table("Fastest engine over k and m",
           """The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only
           kernel. In parentheses AUTO where it took another engine, by the preference of its build, made from
-          an earlier run. "of" gives the bound, the percent that memory allows, or the rate of the tensor cores where that
-          is less. Where memory allows more than the engine reaches, instructions are the limit: with bmma those that
-          pack sums of bits into bytes (docs/engines/bmma.md).""",
-          rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"), "{percent:.0f} of {bound:.0f} {short}[ ({auto})]", by="m",
-          parts="w = {w}, {mode}"),
+          an earlier run. Where an engine is far below 100, arithmetic is the limit, not memory: with clmad the FP64
+          unit (docs/engines/clmad.md), with bmma the instructions that pack sums of bits into bytes
+          (docs/engines/bmma.md).""",
+          rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"),
+          "{percent:.0f} {short}[ ({auto})]", by="m", parts="w = {w}, {mode}"),
     Table("Methods in one skeleton", "Engines perop: GB/s and percent of the XOR-only kernel.",
           "kind == 'product' and where == 'gpu' and family == 'perop' and way == 'engine' and mode == 'set' "
           f"and nominal_bytes >= {GIB} and (k == 10 and m == 4 or k == 30 and m == 3)", "{shape}",
@@ -134,19 +118,18 @@ PRODUCTS_PAGE = [
               "region_bytes <= 1048576 and mode == 'set' and state == 'measured'"),
           "{label}", ("code, region", "{code}, {region}"), "{time_us_median:.2f}[ ({times:.2f})][ {taken}]",
           by="place", sort=("k", "m", "region_bytes", "w")),
-    Table("On the CPU, beside other libraries", "GB/s of data.", rows.libraries, "{label}",
-          ("(k, m)", "{shape}"), "{data_GBps:rate}", sort=("w", "k", "m", "threads"), parts="w = {w}"),
+    Table("On the CPU, with other libraries", "GB/s of data: medians, and in parentheses the span of all passes.",
+          rows.libraries, "{label}", ("(k, m)", "{shape}"), "{rate}", sort=("w", "k", "m", "threads"), parts="w = {w}"),
     Table("First call", "Microseconds of gfk_product_create and the first run.", "operation == 'first_call'",
           {"engine": "`{id}`", "(k, m)": "{shape}", "us": "{time_us_median:.0f}", "of it create": "{setup_us:.0f}"})]
 
 SECONDS = {"T/s over seconds": "{sustained_tmuladds_per_s:.1f}",
-           "% of the MMAs over seconds": "{sustained_percent_of_bound:.1f}", "W": "{sustained_watts:.0f}"}
+           "x plain bit-MMAs over seconds": "{of_mmas_sustained:.3f}", "W": "{sustained_watts:.0f}"}
 MATRICES_PAGE = [
     Table("Products",
-          """T/s: 10^12 multiply-adds of bytes per second. The bound is a loop over b1 warpgroup MMAs that was
+          """T/s: 10^12 multiply-adds of bytes per second. Plain bit-MMAs: a loop over b1 warpgroup MMAs that was
           measured in the same run, in bursts and over seconds without a pause, and counts w x w products of bits for
-          each element. gfk_matmul computes down to 81 of 256 of them (docs/engines/matmul.md), so it can pass
-          the bound. `matmul` is gfk_matmul, `product`
+          each element. gfk_matmul computes down to 81 of 256 of them (docs/engines/matmul.md). `matmul` is gfk_matmul, `product`
           AUTO's engine of gfk/product.h with the same matrix, whose set-up is not in the time. A row of calls
           over seconds has no pauses; its burst columns compare it with the loop's burst.""",
           lambda results: rows.matrices(results).query("where == 'gpu' and operation in ('matmul', 'product')"),
@@ -160,21 +143,21 @@ MATRICES_PAGE = [
           {"kernel": "`{kernel}`", "rows x columns": "{m} x {k}", "region": "{region}", "ms": "{ms:.3f}", **T_PER_S,
            "MHz": "{sm_MHz:.0f}"}),
     Table("Inverses",
-          """gfk_matrix_invert, and gfk_matrix_invert_batch of several matrices in one launch. The bound is the loop
-          of MMAs with n^3 multiply-adds of elements for each matrix.""",
+          """gfk_matrix_invert, and gfk_matrix_invert_batch of several matrices in one launch. Plain bit-MMAs: the loop
+          of MMAs with n^3 multiply-adds of elements for each matrix.[ Every product is by the kernel {named}.]""",
           lambda results: rows.matrices(results).query("where == 'gpu' and operation == 'invert'"),
           {"row": "`{id}`", "n": "{k}", "matrices": "{stripes:count}", "ms": "{ms:.3f}", **T_PER_S},
           sort=("w", "k", "stripes")),
     Table("On CPUs: products with 16 KiB regions",
-          """Milliseconds, and 10^12 multiply-adds of bytes per second. Jerasure, M4RIE and galois compute on one
+          """Milliseconds as medians, with the span of all passes in parentheses. Jerasure, M4RIE and galois compute on one
           thread. M4RIE's rows contain the copies to and from its format. A machine is named where it is not
           this page's.""",
           lambda results: rows.matrices(results).query("where == 'cpu' and operation == 'matmul'"),
-          "{who}", ("matrix", "w = {w}, n = {k}"), "{ms:.1f}[ ({tmuladds_per_s:.4f})]"),
-    Table("On CPUs: inverses", "Milliseconds.",
+          "{who}", ("matrix", "w = {w}, n = {k}"), "{ms_span}"),
+    Table("On CPUs: inverses", "Milliseconds as medians, with the span of all passes in parentheses.",
           lambda results: rows.matrices(results).query("where == 'cpu' and operation == 'invert'"),
-          "{who}", ("matrix", "w = {w}, n = {k}"), "{ms:.2f}"),
-    Table("The bound", "A loop over b1 warpgroup MMAs: 10^15 multiply-adds of bits per second.",
+          "{who}", ("matrix", "w = {w}, n = {k}"), "{ms_span}"),
+    Table("Plain bit-MMAs", "A loop over b1 warpgroup MMAs: 10^15 multiply-adds of bits per second.",
           "operation == 'bit_mmas' and state == 'measured'",
           {"row": "`{id}`", "burst": "{pbits_per_s:.2f}", "over seconds": "{sustained_pbits_per_s:.2f}",
            "W": "{sustained_watts:.0f}", "MHz": "{sustained_sm_MHz:.0f}"})]
@@ -183,7 +166,8 @@ NETWORK_PAGE = [
     Table("Encode and recode",
           """GB/s of payloads, and microseconds. Encode: percent of gfk_matmul by a matrix in memory, of the same
           shape and in the same run; coding vectors are made within the time. Recode, of as many packets as a
-          generation has sources: percent of encode; the vectors of the new packets are made, too.""",
+          generation has sources: percent of encode; the vectors of the new packets are made, too.[ On this card the rows
+          have the kernel {named}, which `--engine` gave.]""",
           lambda results: rows.network(results).query("where == 'gpu' and operation in ('matmul', 'encode', 'recode')"),
           "{operation}", ("generation", "{what}"),
           "{data_GBps:rate}[ ({percent_of_other:.1f} %)]; {time_us_median:.1f} us", sort=("w", "k", "m", "region_bytes")),
@@ -194,17 +178,19 @@ NETWORK_PAGE = [
           """From packets in memory to all sources, with two packets more than sources; until the records are on the
           host. The decoder is new, its memory was taken before. GB/s of sources[{gpu:if}; on the GPU percent of encode].""",
           lambda results: rows.network(results).query("operation == 'decode'"),
-          {"generation": "{what}", "on": "{on}", "ms": "{ms:.3f}", "GB/s": "{data_GBps:rate}",
+          {"generation": "{what}", "on": "{on}", "ms": "{ms_span}", "GB/s": "{rate}",
            "% of encode": "{percent_of_other:.1f}"}),
     Table("Single packets",
           """Microseconds until one packet is there. [{gpu:if}For few bytes the call to a GPU takes longer than the
-          arithmetic of a CPU. ]ISA-L and the loop with GFNI have their tables ready.""",
-          rows.single_packets, "{place}", ("packet", "{what}; fastest: {fastest}"), "{time_us_median:.1f}"),
+          arithmetic of a CPU. ]ISA-L and the loop with GFNI have their tables ready. Figures of
+          the CPU are medians, with the span of all passes in parentheses.""",
+          rows.single_packets, "{place}", ("packet", "{what}; fastest: {fastest}"), "{us}"),
     Table("On the CPU",
-          """GB/s of payloads, of vectors by `vectors`, on {threads} threads. ISA-L and a loop over GF2P8AFFINEQB have
+          """GB/s of payloads, of vectors by `vectors`, on {threads} threads: medians, and in parentheses the span of all
+          passes. ISA-L and a loop over GF2P8AFFINEQB have
           their tables ready and no vectors to make; of several generations they code all by one matrix.""",
           lambda results: rows.network(results).query("where == 'cpu' and operation not in ('decode', 'packet')"),
-          "{operation}, {who}", ("generation", "{what}"), "{data_GBps:rate}", sort=("w", "k", "m", "region_bytes")),
+          "{operation}, {who}", ("generation", "{what}"), "{rate}", sort=("w", "k", "m", "region_bytes")),
     Table("Published figures",
           """Nuclei (INFOCOM 2009), on the cards of its time, and the same on this one. Its memory rates are of coded
           payloads.""",
@@ -242,8 +228,8 @@ CODES_PAGE = [
 
 HOST_PAGE = [
     Table("Paths",
-          """GB/s of data beside what bounds the call; bench/PROTOCOL.md says what is asked of it. The
-          bound has a pass before each of the call's. [{gpu:if}Kernel only: a product of the same shape in
+          """GB/s of data, and the limit of the call; bench/PROTOCOL.md says what is asked of it. The
+          limit has a pass before each of the call's. [{gpu:if}Kernel only: a product of the same shape in
           device memory. Copies only: as many threads as copy for the GPUs, without GPUs. ]CPU seconds are
           those of all threads, up to {threads}, in one pass.""",
           lambda results: rows.calls(results).query("streams == 0"),
@@ -257,35 +243,44 @@ HOST_PAGE = [
           sort=("operation", "k", "nominal_bytes", "gpus", "path", "memory")),
     Table("Streams",
           """Encode by one GPU with so many chunks under way at a time: GB/s of data; in parentheses percent
-          of transfer only, or multiples of the plain copy, which were measured beside it; CPU seconds.""",
+          of transfer only, or multiples of the plain copy, which were measured in turns with it; CPU seconds.""",
           lambda results: rows.calls(results).query("streams > 0"), "streams: {streams}",
           ("GB/s of data", "{call}, {memory}"), "{data_GBps:rate}[ ({reached})][; {cpu_seconds:.2f} s]",
-          by="streams", sort=("k", "memory"))]
+          by="streams", sort=("k", "memory")),
+    Table("Calls of the Python package",
+          """Microseconds of a call on regions of 64 bytes, and of the same call in C; docs/python explains the calls.""",
+          "kind == 'python' and operation == 'overhead'",
+          {"call": "{call}", "arrays of": "{framework}", "on the": "{where:upper}", "us": "{time_us_median:.2f}",
+           "in C, us": "{c_us:.2f}", "more, us": "{more_us:.2f}"}),
+    Table("Rates of the Python package", "", "kind == 'python' and operation == 'rate'",
+          {"(10, 4) encode": "{call}", "arrays of": "{framework}", "on the": "{where:upper}", "region": "{region}",
+           "GB/s of data": "{data_GBps:rate}", "of the C call": "{of_c:.1f} %"}),
+    Table("Parity across ranks",
+          """Milliseconds, and GB/s of the bytes that a rank sends where a phase only sends; all_to_all_single is the call of
+          torch.distributed, and the exchange has the percentage of its rate. docs/distributed explains the phases.""",
+          rows.ranks, "{operation}", ("ranks, bytes of each, piece", "{what}"),
+          "{ms:.1f}[; {data_GBps:rate} GB/s][ ({percent_of_other:.0f} %)]")]
 
 RECORD_PAGE = [
-    Table("Tests", "From tests.txt in this folder[{second:if} and in the folder second].", rows.tests,
+    Table("Tests", "From tests.txt in this folder.", rows.tests,
           {"stage": "{stage}", "verdict": "{verdict}", "cases": "{all}", "commit": "{commit:.12}",
            "date": "{date}", "on": "{on}", "seconds": "{seconds}"}),
     Table("Runs",
-          """[{package:if}python.json and ranks.json name no commit; the section package of tests.txt does.][{second:if} The
-          second run's files are in the folder second; all other pages show the first run.]""", repeat.runs,
-          {"file": "{file}[ ({interrupted})]", "commit": "{commit:.12}", "date": "{date_utc}",
-           "command": "`{command}`"}),
+          """The column `run` of the tables names these. [{of_package:if}The runs of the Python package name no commit; the
+          section package of tests.txt does. ]All other pages show the first run of those that were made twice.""",
+          repeat.runs,
+          {"run": "{file}[ ({interrupted})]", "commit": "{commit:.12}", "date": "{date_utc}",
+           "date of the second run": "{second_date_utc}", "command": "`{command}`"}),
     Table("The record, twice",
-          """The figures of both runs of one commit, the second from the folder second: percent by which the larger
-          one exceeds the other. Files and rows of one run alone have no line; spreads.csv has every figure. The median of all is {of_all:.2f} %.[ On GPUs
-          it is {of_gpu:.2f} %, on the CPU {of_cpu:.2f} %.]""", repeat.spreads,
-          {"file": "{file}", "figures": "{rows}", "median, %": "{median:.2f}", "beyond 5 %": "{far}"}),
-    Table("Figures that differ by more than 5 %",
-          """Rows on the CPU and rows from host memory share cores, memory and buses of a server with other work.
-          So do GPU rows that contain the time of a CPU thread: `host_time`, `first_call`, `rlnc_decode`, single packets (`rlnc_packet`, `rlnc_progressive`), python.json and ranks.json, and rows of 1 KiB,
-          which are the time of a launch. The two runs of a file may be of two GPUs of one model, which differ in lookups
-          that the L1 cache does not serve (`gather`, TABLE and LOG of w = 32, `probe/table_..._l2`) and in the clock
-          at the power limit.""", repeat.far,
-          {"row": "`{row}`", "file": "{file}", "figure": "{what}", "first": "{first:.4g}", "second": "{again:.4g}",
-           "%": "{spread:.1f}"}),
+          """The figures of both runs of one commit: percent by which the larger one exceeds the other. The columns second_ of
+          the tables have them. The median of all is {of_all:.2f} %.[ On GPUs it is {of_gpu:.2f} %, on the CPU
+          {of_cpu:.2f} %.]""", repeat.spreads,
+          {"run": "{file}", "figures": "{rows}", "median, %": "{median:.2f}", "beyond 5 %": "{far}"}),
+    Table("Figures that differ most", "Of {all} figures that differ by more than 5 %.", repeat.worst,
+          {"row": "`{row}`", "run": "{file}", "figure": "{what}", "first": "{first:.4g}", "second": "{again:.4g}",
+           "%": "{spread:.1f}", "reason": "{reason}"}),
     Table("The choice",
-          """AUTO beside the fastest engine of the same run, for each shape and length: percent of the fastest
+          """AUTO and the fastest engine of the same run, for each shape and length: percent of the fastest
           engine's rate. Where AUTO and an engine's own row ran the same kernel, the higher of the two rates
           counts for AUTO. Each engine runs the kernel of its own choice.""", repeat.choice,
           {"shapes": "{shapes}", "run": "{run}", "choice": "{which}", "shapes and lengths": "{cells}",
@@ -303,7 +298,7 @@ RECORD_PAGE = [
            "spread %": "{spread_percent:.1f}"},
           sort=("operation", "k", "m", "mode", "data_bytes")),
     Table("Host time of a call",
-          """Microseconds that the calling thread spends in gfk_region_multiply or gfk_product_run, beside a
+          """Microseconds that the calling thread spends in gfk_region_multiply or gfk_product_run, and in a
           bare launch of an empty kernel; above it at most {above_bare_us:.2f}. Kernels with a workspace
           launch two; prepared, one.""",
           "kind == 'call' and state == 'measured'",
@@ -311,9 +306,8 @@ RECORD_PAGE = [
            "bare launch": "{bare_launch_us:.2f}", "above it": "{above_bare_us:.2f}",
            "prepared call": "{prepared_us:.2f}", "prepared, above it": "{prepared_above_bare_us:.2f}"}),
     Table("Rows without a figure, or with a doubtful one",
-          "Above 101 % of the ceiling, at a slow clock, failed, or skipped.",
-          "state != 'measured' or slow_clock or above_101_percent and not (memory == 'pageable' and "
-          "path == 'gpu')",
+          """At a slow clock, failed, or skipped; above 101 % of the ceiling, where the ceiling is the best of many kernels.[
+          {of_map} rows of the map have more than 101 %: their ceiling is the better of two kernels.]""", rows.doubtful,
           {"row": "`{row}`", "state": "{state}", "reason": "{reason}",
            "% of ceiling": "{percent_of_roofline:.1f}", "% of bound": "{percent_of_bound:.1f}"},
           sort=("state", "reason"))]
@@ -322,5 +316,5 @@ PAGES = {"methods": ("Region multiply: methods and widths", METHODS_PAGE),
          "products": ("Products: a matrix times regions", PRODUCTS_PAGE),
          "matrices": ("Matrices in device memory", MATRICES_PAGE),
          "network-coding": ("Network coding", NETWORK_PAGE),
-         "codes": ("Reed-Solomon codes", CODES_PAGE), "host-memory": ("Host memory", HOST_PAGE),
+         "codes": ("Reed-Solomon codes", CODES_PAGE), "host-memory": ("Host memory, Python and ranks", HOST_PAGE),
          "record": ("Record of tests and runs", RECORD_PAGE)}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All plots, as SVG. Series differ in colour (Okabe and Ito's, made for colour-blind readers), and also in
-hatching or in marker and line, for those who see or print grey."""
+"""All plots, as SVG. Series differ in colour (Okabe and Ito's, made for colour-blind readers), and also in marker and
+line, for those who see or print grey."""
 
 import dataclasses
 import itertools
@@ -20,35 +20,36 @@ from .text import size, texts  # noqa: E402
 
 plt.rcParams.update({
     "svg.hashsalt": "gfk", "figure.dpi": 72, "font.size": 9, "axes.titlesize": 9, "figure.titlesize": 11,
-    "axes.spines.top": False, "axes.spines.right": False, "hatch.linewidth": 0.6, "axes.grid": True,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
     "axes.axisbelow": True, "grid.color": "0.88", "grid.linewidth": 0.5, "legend.frameon": False,
     "legend.fontsize": 8, "lines.markersize": 4, "lines.linewidth": 1.2})
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#888888"]
-HATCHES = ["", "//", "..", "xx", "\\\\", "++", "oo"]
+MARKS = "os^vDPX*"
 STYLES = ["o-", "s-", "^-", "v--", "D-", "P--", "x-", "*:"]
 
 
-def bars(axis, frame, plot, names):
-    """A group for each x, a bar for each series."""
-    order = METHODS if plot.x == "method" else frame[plot.x].unique()
-    found = frame.pivot_table(index=plot.x, columns="series", values="y").reindex(index=order, columns=names)
-    found.plot.bar(ax=axis, width=0.8, rot=0, legend=False, color=COLOURS, edgecolor="black", linewidth=0.4,
-                   logy=plot.log)
-    for container, hatch in zip(axis.containers, HATCHES):
-        plt.setp(container, hatch=hatch)
-    axis.grid(visible=False, axis="x")
-    axis.tick_params(axis="x", labelsize=9 if len(found) < 12 else 7)
-    if plot.full:
-        axis.axhline(100, color="black", linewidth=0.8, label=plot.full)
+def dots(axis, frame, plot, names):
+    """A line for each x, a mark for each series: a logarithmic axis has no zero, at which a bar could begin."""
+    order = METHODS if plot.x == "method" else list(frame[plot.x].unique())
+    place = frame[plot.x].map(order.index)
+    for name, colour, mark in zip(names, COLOURS, MARKS):
+        part = frame.series == name
+        axis.plot(frame.y[part], place[part], mark, color=colour, label=name, markersize=6)
+    axis.set_yticks(range(len(order)), order)
+    axis.set_ylim(len(order) - 0.5, -0.5)
+    axis.set_xscale("log")
+    axis.xaxis.set_major_formatter("{x:,g}")
+    if plot.line in frame:
+        axis.axvline(frame[plot.line].iloc[0], color="black", linewidth=0.8, linestyle="--", label=plot.line)
 
 
 def lines(axis, frame, plot, names):
-    """x is a logarithmic axis that names the powers of two, of four where there are many."""
+    """x is a logarithmic axis that names the powers of two; where there are many, each second or fourth."""
     found = frame.pivot_table(index=plot.x, columns="series", values="y").reindex(columns=names)
     found.plot(ax=axis, legend=False, color=COLOURS, style=STYLES[:len(names)], logy=plot.log)
     axis.set_xscale("log", base=2)
     first, last = (int(count).bit_length() - 1 for count in (found.index.min(), found.index.max()))
-    at = [1 << i for i in range(first, last + 1, 1 if last - first < 9 else 4)]
+    at = [1 << i for i in range(first, last + 1, 1 if last - first < 7 else 2 if last - first < 9 else 4)]
     sizes = plot.x == "nominal_bytes"
     axis.set_xticks(at, [size(count) if sizes else count for count in at], rotation=45 if sizes else 0)
     axis.minorticks_off()
@@ -57,76 +58,70 @@ def lines(axis, frame, plot, names):
 
 
 def heat(axis, frame, plot, _):
-    """A cell for each x and series: y, and below it the bound where that is below 100."""
+    """A cell for each x and series."""
     found = frame.pivot_table(index="series", columns=plot.x, values="y")
-    bound = frame.pivot_table(index="series", columns=plot.x, values="bound", dropna=False)
-    bound = bound.reindex(index=found.index, columns=found.columns)
-    axis.imshow(found, cmap="cividis", vmin=0, vmax=100, aspect="auto")
+    axis.imshow(found, cmap="cividis", vmin=50, vmax=100, aspect="auto")
     axis.set_xticks(range(len(found.columns)), found.columns)
     axis.set_yticks(range(len(found.index)), found.index)
     axis.grid(visible=False)
     for (i, series), (j, x) in itertools.product(enumerate(found.index), enumerate(found.columns)):
-        y, most = found.loc[series, x], bound.loc[series, x]
-        axis.text(j, i, f"{y:.0f}" + (f"\nof {most:.0f}" if most < 100 else ""), ha="center", va="center", fontsize=7,
-                  color="black" if y > 60 else "white")
+        y = found.loc[series, x]
+        if y == y:
+            axis.text(j, i, f"{y:.0f}", ha="center", va="center", fontsize=8, color="black" if y > 75 else "white")
 
 
 @dataclasses.dataclass
 class Plot:
-    place: tuple  # page and heading
-    name: str  # of the file
+    """A row of panels."""
     title: str
     rows: object  # a query, or a function of the results
-    draw: object  # bars, lines or heat
+    draw: object  # dots, lines or heat
     x: str
     series: str
     y: str
     labels: tuple  # of the axes
     panel: str = "w = {w}"  # template of a panel's title
-    columns: int = 1  # of panels
-    panel_size: tuple = (10, 2.3)
+    height: float = 3.4  # inches
     log: bool = False  # the y axis
-    full: str = ""  # what 100 % is
+    line: str = ""  # of dots: the column of a vertical line, and its name
+
+    def panels(self, results):
+        """Title and frame of each; none where nothing was measured."""
+        frame = results.of(self.rows)
+        frame = frame.assign(y=frame[self.y], series=frame[self.series])
+        frame = frame[(frame.state == "measured") & frame.y.notna()].sort_values("w", kind="stable")
+        enough = self.draw is not lines or frame[self.x].nunique() > 1
+        return list(frame.groupby(texts(frame, self.panel), sort=False)) if enough else []
+
+
+@dataclasses.dataclass
+class Picture:
+    """Rows of panels in one file, each with a legend of its own below it."""
+    place: tuple  # page and heading
+    name: str  # of the file
+    title: str
+    plots: list
 
     def figure(self, results):
         """None where nothing was measured."""
-        frame = results.of(self.rows)
-        frame = frame.assign(y=frame[self.y], series=frame[self.series])
-        frame = frame[(frame.state == "measured") & frame.y.notna()]
-        found = list(frame.groupby(texts(frame, self.panel), sort=False))
-        if not found or self.draw is lines and frame[self.x].nunique() < 2:
+        found = [(plot, panels) for plot in self.plots if (panels := plot.panels(results))]
+        if not found:
             return None
-        columns = min(self.columns, len(found))
-        count = -(-len(found) // columns)
-        inches = columns * self.panel_size[0], count * self.panel_size[1] + 0.8
-        figure, axes = plt.subplots(count, columns, squeeze=False, layout="constrained", figsize=inches,
-                                    sharey=self.draw is lines)
+        heights = [plot.height for plot, _ in found]
+        figure = plt.figure(layout="constrained", figsize=(10.5, sum(heights) + 0.4))
         figure.suptitle(self.title)
-        for axis, (title, part) in zip(axes.flat, found):
-            self.draw(axis, part, self, list(dict.fromkeys(frame.series)))
-            axis.set(title=title, xlabel=self.labels[0], ylabel=self.labels[1])
-        for axis in axes.flat[len(found):]:
-            axis.remove()
-        shown = {label: handle for axis in axes.flat
-                 for handle, label in zip(*axis.get_legend_handles_labels())}
-        # One legend for all panels, below them: inside, it would hide what is drawn.
-        if shown:
-            figure.legend(shown.values(), shown, loc="outside lower center", ncol=min(len(shown), 5))
+        parts = figure.subfigures(len(found), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for part, (plot, panels) in zip(parts, found):
+            part.suptitle(plot.title, fontsize=10)
+            axes = part.subplots(1, len(panels), squeeze=False, sharey=plot.draw is not heat)[0]
+            names = list(dict.fromkeys(name for _, frame in panels for name in frame.series))
+            for axis, (title, frame) in zip(axes, panels):
+                plot.draw(axis, frame, plot, names)
+                axis.set(title=title, xlabel=plot.labels[0], ylabel=plot.labels[1] if axis is axes[0] else "")
+            shown = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels())}
+            if shown:
+                part.legend(shown.values(), shown, loc="outside lower center", ncol=min(len(shown), 4))
         return figure
-
-
-def paces(results):
-    """Two lines for each product: in bursts, and over seconds."""
-    found = rows.sustained(results).query("kind == 'product'")
-    return pd.concat([found.assign(pace="bursts", GBps=found.data_GBps),
-                      found.assign(pace="two seconds without a pause", GBps=found.sustained_data_GBps)])
-
-
-def streams(results):
-    """Two lines for each kind of memory: the call, and what bounds it."""
-    found = rows.calls(results).query("streams > 0").sort_values(["k", "memory"])
-    return pd.concat([found.assign(what=found.memory, GBps=found.data_GBps),
-                      found.assign(what=found.bound, GBps=found.bound_GBps)])
 
 
 class Overview:
@@ -148,14 +143,14 @@ class Overview:
         for colour, (title, part) in zip(COLOURS, groups):
             drawn = axes[title].barh(part.label, part.data_GBps, color=colour, edgecolor="black", linewidth=0.4)
             axes[title].bar_label(drawn, part.figure, padding=3)
-            axes[title].set(title=f"(10, 4), {title}: GB/s of data", xlim=(0, 1.2 * part.data_GBps.max()), xticks=[])
+            axes[title].set(title=f"(10, 4), {title}: GB/s of data", xlim=(0, 1.36 * part.data_GBps.max()), xticks=[])
             axes[title].grid(visible=False)
             axes[title].invert_yaxis()
         axis = axes["curves"]
         for colour, style, (m, part) in zip(COLOURS, STYLES, curves.groupby("m")):
             axis.plot(part.k, part.percent, style, color=colour, label=f"m = {m}")
         axis.set(title="k regions of data, m of parity, in GPU memory", ylim=(0, 105), xscale="log",
-                 xlabel="k (logarithmic)", ylabel="% of a plain XOR kernel that moves the same bytes")
+                 xlabel="k (logarithmic)", ylabel="% of a plain XOR kernel (same bytes)")
         ticks = [k for k in (2, 4, 8, 16, 32, 64) if k <= curves.k.max()]
         axis.set_xticks(ticks, ticks)
         axis.minorticks_off()
@@ -163,51 +158,53 @@ class Overview:
         return figure
 
 
-REGIONS = f"kind == 'region' and {rows.PLAIN} and mode == 'set'"
-SIZES = {"title": "A constant times a region, by its size", "x": "nominal_bytes", "series": "method",
-         "draw": lines, "columns": 3, "panel_size": (3.7, 3.6)}
-PLOTS = [  # of several with the same place the first that has anything to show
-    Plot(("README", "Methods and widths"), "against_gf_complete",
-         "A constant times a region, beside GF-Complete (logarithmic)",
-         rows.overview, bars, "method", "series", "data_GBps", ("", "GB/s of source"), log=True),
+COPY = "a plain copy"
+
+
+def series_of_methods(results):
+    """With words for the series, and with the rate of a plain copy where a GPU is."""
+    found = rows.overview(results)
+    copy = results.rows.query("id == 'ceiling_copy' and state == 'measured' and where == 'gpu'").head(1).data_GBps
+    threads = found[found.series == "GF-Complete"].threads.max()
+    words = {"naive": "naive kernel", "optimized": "optimized kernel",
+             "GF-Complete": f"GF-Complete, CPU, {threads} threads"}
+    found = found.assign(series=found.series.replace(words))
+    return found.assign(**{COPY: copy.iloc[0]}) if len(copy) else found
+
+
+def by_size(results):
+    """Optimized kernels where they are measured, references where no GPU is."""
+    region = results.rows.query(f"kind == 'region' and {rows.PLAIN} and mode == 'set' and state == 'measured'")
+    gpu = region.query("cold and implementation == 'opt' and variant == ''")
+    host = region.query("implementation == 'host'")
+    return gpu.assign(figure=gpu.percent) if len(gpu) else host.assign(figure=host.data_GBps)
+
+
+PICTURES = [
+    Picture(("README", "Methods and widths"), "methods", "A region times a constant",
+            [Plot("GB/s of source, 1 GiB (logarithmic)", series_of_methods, dots, "method", "series", "data_GBps",
+                  ("GB/s of source (logarithmic)", ""), line=COPY),
+             Plot("Optimized kernels, by the size of one region", by_size, lines, "nominal_bytes", "method", "figure",
+                  ("one region (logarithmic)", "% of a copy of this size"))]),
     Overview(),
-    Plot(("methods", "Region sizes"), "region_sizes", y="percent",
-         rows=f"{REGIONS} and cold and implementation == 'opt' and variant == ''",
-         labels=("one region (logarithmic)", "% of a copy of this size, cold"), **SIZES),
-    Plot(("methods", "Region sizes"), "region_sizes", y="data_GBps", log=True,
-         rows=f"{REGIONS} and implementation == 'host'",
-         labels=("one region (logarithmic)", "GB/s of source, 1 thread"), **SIZES),
-    Plot(("products", "3 GiB of data"), "product_engines",
-         "Products of 3 GiB of data, set, random matrix, over (k inputs, m outputs)",
-         lambda results: rows.long_products(results).query(
-             f"mode == 'set' and label in {rows.ENGINES}"),
-         bars, "shape", "short", "percent", ("", "% of XOR-only"), full="XOR-only"),
-    Plot(("products", "Sustained rate and energy"), "sustained", "Products in bursts and over seconds",
-         paces, bars, "id", "pace", "GBps", ("", "GB/s of data"), "{code}", columns=2, panel_size=(6, 2.3)),
-    Plot(("products", "Fastest engine over k and m"), "product_map",
-         "The fastest engine, percent of XOR-only, and what the tensor cores allow", rows.maps, heat, "m", "k", "percent", ("m outputs", "k inputs"), columns=3, panel_size=(5, 4.5)),
-    Plot(("matrices", "Products"), "matmul",
-         "n x n matrices times n regions of 16 KiB (both axes logarithmic)",
-         lambda results: rows.curves(results, "matmul", "tmuladds_per_s", lambda gpu: gpu.bound_tmuladds_per_s),
-         lines, "k", "short", "figure", ("n", "10^12 multiply-adds of bytes/s"), columns=3, panel_size=(3.9, 3.9),
-         log=True),
-    Plot(("matrices", "Inverses"), "invert", "Inverses of n x n matrices (both axes logarithmic)",
-         lambda results: rows.curves(results, "invert", "ms", lambda gpu: gpu.ms * gpu.percent_of_bound / 100),
-         lines, "k", "short", "figure", ("n", "ms"), columns=3, panel_size=(3.9, 3.9), log=True),
-    Plot(("codes", "Over k and m"), "code_sweep",
-         "Encode and decode with regions of 1 MiB, w = 8, matrix as an argument (both axes logarithmic)",
-         rows.sweep, lines, "k", "series", "data_GBps", ("k data regions", "GB/s of data"), "m = {m}",
-         columns=4, panel_size=(2.8, 2.6), log=True),
-    Plot(("host-memory", "Streams"), "host_streams", "Encode from host memory by one GPU, w = 8",
-         streams, lines, "streams", "what", "GBps", ("streams (logarithmic)", "GB/s of data"), "{call}",
-         columns=2, panel_size=(4.4, 2.8))]
+    Picture(("products", "Fastest engine over k and m"), "products",
+            "Products: the fastest engine, percent of a plain XOR kernel that moves the same bytes",
+            [Plot("1 GiB of data, k inputs, m outputs", lambda results: rows.maps(results).query("mode == 'set'"), heat,
+                  "m", "k", "percent", ("m outputs", "k inputs"), height=4.6)]),
+    Picture(("matrices", "Products"), "matrices", "Matrices",
+            [Plot("Product of an n x n matrix and n regions of 16 KiB (both axes logarithmic)",
+                  lambda results: rows.curves(results, "matmul", "tmuladds_per_s", lambda gpu: gpu.bound_tmuladds_per_s),
+                  lines, "k", "short", "figure", ("n", "10^12 multiply-adds of bytes/s"), log=True, height=4.2),
+             Plot("Inverse of an n x n matrix (both axes logarithmic)",
+                  lambda results: rows.curves(results, "invert", "ms", lambda gpu: gpu.ms * gpu.percent_of_bound / 100),
+                  lines, "k", "short", "figure", ("n", "ms"), log=True, height=4.2)])]
 
 
 def draw(results):
     """Names of the files, by page and heading."""
     names = {}
-    for plot in PLOTS:
-        figure = plot.figure(results) if plot.place not in names else None
+    for plot in PICTURES:
+        figure = plot.figure(results)
         if figure is None:
             continue
         names[plot.place] = f"{plot.name}.svg"

@@ -1,94 +1,72 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A record that was made twice, by the same commit: the files of the second run are in the folder second. How far the
-runs differ, and whether AUTO's choice holds in both."""
+"""A record that was made twice, by the same commit: rows have figures of both runs. How far the runs differ, and
+whether AUTO's choice holds in both."""
 
 import functools
 
 import pandas as pd
 
-from . import package
-from .frame import Results, parse, typed
-
-KEYS = ["file", "row", "roofline", "where"]  # of a figure, in both runs
-FAR = 5.0  # percent between the runs, from which on a row is named
+KEYS = ["file", "row", "roofline", "where", "kind", "operation", "method", "w", "region_bytes"]
+FAR = 5.0  # percent between the runs, from which on a figure counts as far
+WORST = 20  # figures that are named
 CLOSE = 97.0  # percent of the fastest engine that AUTO should have
-FIGURES = {"time_us_median": "us", "sustained_data_GBps": "GB/s, sustained", "data_GB_per_joule": "GB/J", "pJ": "pJ",
-           "us": "us", "gb_s": "GB/s", "ms": "ms"}
+FIGURES = {"time_us_median": "us", "data_GBps": "GB/s", "sustained_data_GBps": "GB/s, sustained",
+           "data_GB_per_joule": "GB/J"}
 CHOICES = (("bursts", "auto", "data_GBps"), ("sustained", "auto", "sustained_data_GBps"))
-
-
-def second(results):
-    return sorted((results.folder / "second").glob("*.json"))
-
-
-@functools.cache
-def context(path):
-    """None in a file of the Python package."""
-    return parse(path.read_text(encoding="utf-8")).get("context")
+# Why a figure differs: the first query that a row fits.
+REASONS = {"where == 'cpu'": "cores, caches and memory of a server with other work",
+           "kind in ('python', 'ranks', 'call', 'create') or operation == 'packet' or kind == 'rlnc' and "
+           "operation == 'decode'": "the time of a CPU thread is in it",
+           "kind == 'host'": "memory and buses of a server with other work",
+           "0 < region_bytes <= 1024": "it is the time of a launch",
+           "operation == 'gather' or method in ('TABLE', 'LOG') and w == 32": "lookups past L1: GPUs of one model differ"}
 
 
 def runs(results):
-    """What the record was made with: the files of the pages and of the second run."""
-    others = [path for path in second(results) if context(path)]
-    contexts = [*results.contexts,
-                *({**context(path), "file": path.relative_to(results.folder).as_posix()} for path in others)]
-    return pd.DataFrame(contexts).reindex(columns=["file", "interrupted", "commit", "date_utc", "command"]).assign(
-        package=(results.folder / "python.json").exists(), second=bool(second(results)))
-
-
-def measured(path):
-    data = parse(path.read_text(encoding="utf-8"))
-    if package.is_of_package(data):
-        return pd.DataFrame(package.figures(data["rows"])).assign(file=path.name, roofline="")
-    rows = typed([{**row, "file": path.name} for row in data["benchmarks"]])
-    return rows.query("state == 'measured'").drop_duplicates(["row", "roofline"], keep="last")
+    """What the record was made with."""
+    return pd.DataFrame(results.contexts).reindex(
+        columns=["file", "interrupted", "commit", "date_utc", "second_date_utc", "command", "of_package"])
 
 
 @functools.lru_cache(maxsize=1)  # two tables are made of it
 def pairs(results):
     """A line for each figure that both runs have. spread: percent by which the larger one exceeds the other."""
-    found = []
-    for path in second(results):
-        if (results.folder / path.name).exists():
-            both = measured(results.folder / path.name), measured(path)
-            for figure, what in FIGURES.items():
-                first, again = (rows.reindex(columns=[*KEYS, figure]).rename(columns={figure: name}).dropna()
-                                for rows, name in zip(both, ("first", "again")))
-                found.append(first.merge(again, on=KEYS).assign(what=what))
-    rows = pd.concat(found) if found else pd.DataFrame(columns=[*KEYS, "what", "first", "again"])
+    rows, found = results.every[results.every.state == "measured"], []
+    for figure, what in FIGURES.items():
+        both = rows[[*KEYS, figure, f"second_{figure}"]].dropna()
+        found.append(both.set_axis([*KEYS, "first", "again"], axis=1).assign(what=what))
+    rows = pd.concat(found, ignore_index=True)
     high, low = rows[["first", "again"]].max(axis=1), rows[["first", "again"]].min(axis=1)
     return rows.assign(spread=(100 * (high / low - 1)).astype(float))
 
 
 def spreads(results):
-    """By file; `of_all`, `of_gpu`, `of_cpu`: the median of all rows, of those on GPUs, of those on the CPU."""
+    """By run; `of_all`, `of_gpu`, `of_cpu`: the median of all rows, of those on GPUs, of those on the CPU."""
     rows = pairs(results)
     lines = rows.groupby("file").spread.agg(rows="size", median="median", far=lambda each: (each > FAR).sum())
     of = {f"of_{place}": rows[rows["where"] == place].spread.median() for place in ("gpu", "cpu")}
     return lines.reset_index().assign(of_all=rows.spread.median(), **of)
 
 
-def every(results):
-    """All pairs as CSV."""
-    return pairs(results)[["file", "row", "what", "first", "again", "spread"]].to_csv(
-        index=False, float_format="%.6g", lineterminator="\n")
-
-
-def far(results):
-    return pairs(results).query(f"spread > {FAR}").sort_values("spread", ascending=False, kind="stable")
+def worst(results):
+    rows = pairs(results).query(f"spread > {FAR}").sort_values("spread", ascending=False, kind="stable")
+    found = rows.head(WORST).assign(reason="", all=len(rows))
+    for query, reason in REASONS.items():
+        found.loc[(found.reason == "") & found.eval(query), "reason"] = reason
+    return found
 
 
 @functools.lru_cache(maxsize=1)  # likewise
 def cells(results):
     """A line for each run, kind of choice, and cell of the map or of the long products: percent of the fastest engine
     that the choice has. The kernel that AUTO took has a row of its own, whose rate counts if it is higher."""
-    keys, found, runs = ["few", "w", "k", "m", "nominal_bytes"], [], {"first": results}
-    files = [path for path in second(results) if context(path)]
-    if files:
-        runs["second"] = Results(files)
-    for run, of in runs.items():
-        rows = of.rows.query("kind == 'product' and where == 'gpu' and matrix == 'random' and mode == 'set' and "
-                             "state == 'measured'")
+    keys, found, every = ["few", "w", "k", "m", "nominal_bytes"], [], results.every
+    again = every[every.second_time_us_median.notna()].drop_duplicates(["row", "few"], keep="last")
+    again = again.assign(data_GBps=again.data_GBps * again.time_us_median / again.second_time_us_median,
+                         sustained_data_GBps=again.second_sustained_data_GBps)
+    for run, of in {"first": results.rows, "second": again}.items():
+        rows = of.query("kind == 'product' and where == 'gpu' and matrix == 'random' and mode == 'set' and "
+                        "state == 'measured'")
         for which, way, figure in CHOICES:
             engines = rows[rows.way == "engine"].dropna(subset=figure)
             best = engines.sort_values(figure).drop_duplicates(keys, keep="last")
@@ -103,13 +81,10 @@ def cells(results):
 
 
 def choice(results):
-    """Only for a record that was made twice."""
-    if not second(results):
-        return pd.DataFrame()
     lines = cells(results).groupby(["shapes", "run", "which"]).reached.agg(
         cells="size", slower=lambda each: (each < CLOSE).sum(), least="min")
     return lines.reset_index()
 
 
 def slower(results):
-    return cells(results).query(f"reached < {CLOSE}").sort_values("reached") if second(results) else pd.DataFrame()
+    return cells(results).query(f"reached < {CLOSE}").sort_values("reached")

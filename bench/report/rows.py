@@ -3,7 +3,6 @@
 
 import re
 
-import numpy
 import pandas as pd
 
 from .frame import GIB, METHODS, WIDTHS, best
@@ -67,7 +66,7 @@ def offsets(results):
 
 # ---- products --------------------------------------------------------------------------------------
 def products(results):
-    """On the GPU, each beside the whole set of XOR-only kernels."""
+    """On the GPU, each with the whole set of XOR-only kernels as its ceiling."""
     rows = results.rows.query("kind == 'product' and where == 'gpu' and roofline == 'xor_only' and matrix == 'random'")
     label = [WAYS.get(way, short) for way, short in zip(rows.way, rows.short)]
     place = [COLUMNS.index(name) if name in COLUMNS else float("nan") for name in label]
@@ -85,18 +84,8 @@ def sustained(results):
         "mode == 'set'")]).dropna(subset="sustained_data_GBps")
 
 
-def bound_of_mmas(results, rows):
-    """GB/s of data at the measured rate of b1 warpgroup MMAs, which are 256 bits deep: fewer bits fill a half, a
-    quarter or an eighth of the depth."""
-    pbits = results.rows.query("operation == 'bit_mmas' and state == 'measured'").pbits_per_s.max()
-    bits = rows.k * rows.w
-    depth = (-(-bits // 256) * 256).where(bits > 256, 2 ** numpy.ceil(numpy.log2(bits)).clip(lower=5))
-    return 1e6 * pbits / (8 * rows.w * rows.m) * bits / depth
-
-
 def maps(results):
-    """By width and mode: for each k and m the fastest engine, and what AUTO took. bound: percent of the XOR-only kernel
-    that memory allows, or b1 MMAs where that is less."""
+    """By width and mode: for each k and m the fastest engine, and what AUTO took."""
     rows = results.rows.query("kind == 'product' and few and matrix == 'random' and state == 'measured' and "
                               f"nominal_bytes == {GIB}")
     keys = ["w", "mode", "k", "m"]
@@ -104,9 +93,7 @@ def maps(results):
     found = found.merge(rows[rows.way == "auto"][[*keys, "percent", "engine"]], how="left", on=keys, suffixes=("", "_auto"))
     auto = cells(found, "AUTO {percent_auto:.0f} {engine_auto}")
     other = found.engine_auto.notna() & (found.engine_auto != found.engine)
-    bound = found.percent * bound_of_mmas(results, found) / found.data_GBps
-    return found.assign(auto=auto.where(other, ""), bound=bound.where(found.family == "bmma").fillna(100).clip(
-        upper=100)).sort_values(keys)
+    return found.assign(auto=auto.where(other, "")).sort_values(keys)
 
 
 def libraries(results):
@@ -134,16 +121,17 @@ def matrices(results):
     return rows.assign(short=name + on, who=name + on + place, square=rows.eval(SQUARE))
 
 
-def curves(results, operation, figure, bound):
-    """Rates or times over n, with the bound of the GPU's rows as a line of its own; the GPU first. short: who,
+def curves(results, operation, figure, plain):
+    """Rates or times over n, with those of plain bit-MMAs as a line of its own; the GPU first. short: who,
     without the machine. Without Jerasure, which is as fast as GF-Complete."""
     rows = matrices(results).query("implementation != 'jerasure'").sort_values("where", ascending=False,
                                                                               kind="stable")
     rows = rows[(rows.operation == operation) | (operation == "matmul") & (rows.operation == "product")]
     rows = rows[rows.square] if operation == "matmul" else rows[rows.stripes == 0]
     rows = rows.assign(figure=rows[figure])
+    rows.short = rows.short.mask(rows["where"] == "gpu", rows.short + ", GPU")
     gpu = rows[(rows["where"] == "gpu") & (rows.operation == operation)]
-    return pd.concat([gpu.assign(short="bound: the loop of MMAs", figure=bound(gpu)), rows])
+    return pd.concat([gpu.assign(short="plain bit-MMAs, w x w a product", figure=plain(gpu)), rows])
 
 
 # ---- network coding --------------------------------------------------------------------------------
@@ -226,6 +214,13 @@ def calls(results):
     return rows.assign(reached=texts(rows, "{percent:.1f} %").mask(beaten, texts(rows, "{ratio:.2f} x")))
 
 
+def ranks(results):
+    rows = results.rows.query("kind == 'ranks'")
+    what = texts(rows, "{backend}, {ranks} ranks, m = {m}, store on {where:upper}")
+    return rows.assign(what=what + texts(rows.assign(
+        mb=rows.data_bytes / 1e6, mib=rows.piece_bytes / 2**20), ", {mb:.0f} MB, {mib:.2f} MiB"))
+
+
 # ---- what a user asks first ------------------------------------------------------------------------
 ENCODE = "operation in ('product', 'encode')"
 CODE = "k == 10 and m == 4 and operation"
@@ -262,8 +257,8 @@ def operations(results):
 
 
 def places(results):
-    """Encode (10, 4) at w = 8 by where the data are and who computes, for the picture of the README: on the CPU medians,
-    as whole numbers, of each library on as many threads as were measured."""
+    """Encode (10, 4) at w = 8 by where the data are and who computes, for the picture of the README: each library on
+    as many threads as were measured."""
     rows = operations(results).query("what.str.startswith('encode (10, 4)')")
     gpu = rows[(rows["where"] == "gpu") & (rows.kind != "host")].drop_duplicates("what")
     call = calls(results).query("path == 'gpu' and gpus <= 1 and streams == 0 and operation == 'encode' and k == 10 and "
@@ -278,8 +273,7 @@ def places(results):
         call.assign(group=far, label=texts(call, "by one GPU, {memory} memory")),
         own.assign(group=far, label=texts(own, "this library, {threads} threads")),
         other.assign(group=far, label=other.implementation.map(LIBRARIES) + ", " + other.on)])
-    found = found.assign(figure=[f"{value:,.{0 if value >= 10 else 1}f}" for value in found.data_GBps])
-    return found if len(gpu) else found[:0]
+    return found.assign(figure=found.rate) if len(gpu) else found[:0]
 
 
 def asked(results):
@@ -290,7 +284,8 @@ def asked(results):
     gpu, cpu = (rows[(rows["where"] == place) & rows.data_GBps.notna()] for place in ("gpu", "cpu"))
     found = gpu.drop_duplicates("what").set_index("what")
     found = found.reindex([what for what in ASKED if what in found.index])
-    best = cpu.groupby("what").data_GBps.max().reindex([ASKED[what][2] for what in found.index])
+    best = cpu.sort_values("data_GBps").drop_duplicates("what", keep="last").set_index("what").rate
+    best = best.reindex([ASKED[what][2] for what in found.index]).fillna("")
     return found.assign(what=[ASKED[what][0] for what in found.index], limit=[ASKED[what][1] for what in found.index],
                         on_cpu=best.to_numpy())
 
@@ -299,7 +294,7 @@ def grid(results):
     """A line for each method, and a column w8, w16, w32 for each width: GB/s of naive and optimized kernels; then what they
     are compared with."""
     rows = overview(results)
-    figure = lambda found: texts(found, "{data_GBps:rate}")  # noqa: E731
+    figure = lambda found: texts(found, "{rate}")  # noqa: E731
     cell = rows.assign(text=figure(rows)).pivot_table(
         index="method", columns=["w", "series"], values="text", aggfunc="first")
     if not {"naive", "optimized"} <= set(cell.columns.get_level_values(1)):
@@ -330,23 +325,31 @@ def reached(results):
 MACHINE = """gpu gpu_compute_capability gpu_driver cuda_of_driver cuda_runtime cuda_compiler compiler
     compiler_flags build_type gpu_clock_max gpu_clock_at_start gpu_memory_clock gpu_temperature_at_start
     gpu_power_at_start gpu_l2_bytes gpu_memory_bytes cpu cpu_cores cpu_threads gf_complete gf_complete_simd
-    isa_l isa_l_simd jerasure jerasure_simd m4rie galois zfec pyeclib google_benchmark seed elsewhere""".split()
+    isa_l isa_l_simd jerasure jerasure_simd m4rie galois zfec pyeclib google_benchmark seed elsewhere python ranks""".split()
 
 
 def tests(results):
     """What scripts/record.py keeps: a line for each stage of scripts/gpu.sh, and why there was no GPU."""
-    found = []
-    for folder, run in ((results.folder, ""), (results.folder / "second", ", second run")):
-        path = folder / "tests.txt"
-        head, *parts = path.read_text(encoding="utf-8").split("\n[") if path.exists() else [""]
-        found += [{"stage": "all" + run, "verdict": line} for line in head.splitlines() if "not available" in line]
-        for part in parts:
-            stage, *lines = part.splitlines()
-            values = dict(line.split(": ", 1) for line in lines if ": " in line)
-            machine_of = re.findall(r"(\d+) of them|(\d+ cores)", f"{values.get('gpu')} {values.get('cpu')}")
-            found.append({"stage": stage.rstrip("]") + run, "second": bool(run), **values,
-                          "on": ", ".join(f"GPUs: {gpus}" if gpus else cores for gpus, cores in machine_of)})
-    return pd.DataFrame(found, columns=["stage", "verdict", "all", "commit", "date", "seconds", "on", "second"])
+    path, found = results.folder / "tests.txt", []
+    head, *parts = path.read_text(encoding="utf-8").split("\n[") if path.exists() else [""]
+    found += [{"stage": "all", "verdict": line} for line in head.splitlines() if "not available" in line]
+    for part in parts:
+        stage, *lines = part.splitlines()
+        values = dict(line.split(": ", 1) for line in lines if ": " in line)
+        machine_of = re.findall(r"(\d+) of them|(\d+ cores)", f"{values.get('gpu')} {values.get('cpu')}")
+        found.append({"stage": stage.rstrip("]"), **values,
+                      "on": ", ".join(f"GPUs: {gpus}" if gpus else cores for gpus, cores in machine_of)})
+    return pd.DataFrame(found, columns=["stage", "verdict", "all", "commit", "date", "seconds", "on"])
+
+
+def doubtful(results):
+    """of_map: how many rows of the map only have a ceiling of two kernels."""
+    rows = results.rows
+    pageable = (rows.memory == "pageable") & (rows.path == "gpu")
+    above = rows.above_101_percent & ~pageable
+    found = rows[(rows.state != "measured") | rows.slow_clock | above & ~rows.few]
+    why = found.slow_clock.map({True: "slow clock", False: "above 101 %"}).where(found.reason == "", found.reason)
+    return found.assign(of_map=(above & rows.few).sum(), reason=why)
 
 
 def machine(results):

@@ -7,9 +7,12 @@ part in [brackets] is left out if one of its fields is absent ("" or NaN; 0 of a
 such a cell is "-". {column:if} is a field that prints nothing."""
 
 import dataclasses
+import math
 import re
 
 import pandas as pd
+
+from .runs import size
 
 FIELD = re.compile(r"\{(\w+)(?::([^}]*))?\}")
 OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
@@ -19,11 +22,16 @@ def rate(value):
     return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
 
 
-def size(count):
-    for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if count and count % (1 << shift) == 0 and count >> shift < 10000:
-            return f"{int(count) >> shift} {unit}"
-    return f"{count / 1e6:,.1f} MB"
+def spanned(value, low, high, most=None):
+    """A figure with its span, rounded to what the span allows: its last digit counts no less than the span's first one,
+    and there are two digits at least. "" without a figure. most: decimals; those of a rate."""
+    if value != value:
+        return ""
+    most = (0 if value >= 100 else 1 if value >= 10 else 2) if most is None else most
+    least = 1 - math.floor(math.log10(value)) if value > 0 else most
+    decimals = most if not high > low else max(least, min(most, -math.floor(math.log10(high - low))))
+    figure, *ends = (f"{round(each, decimals):,.{max(decimals, 0)}f}" for each in (value, low, high) if each == each)
+    return figure if not ends or set(ends) == {figure} else f"{figure} ({' to '.join(ends)})"
 
 
 FORMATS = {"rate": rate, "size": size, "count": str, "upper": str.upper, "if": lambda value: "", None: str}

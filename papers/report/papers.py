@@ -19,7 +19,8 @@ import pandas as pd
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
-from report.frame import parse, select, typed  # noqa: E402
+from report.frame import select, typed  # noqa: E402
+from report.runs import parse  # noqa: E402
 from report.text import markdown, rate, size, texts  # noqa: E402
 
 SOURCE = ROOT / "papers"
