@@ -2,14 +2,11 @@
 #include "array.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstring>
-#include <string>
-#include <unordered_map>
 
-#include "integer.h"
 #include "records.h"
-#include "status.h"
 
 namespace gfk {
 // ---- how a type's arrays are reached ------------------------------------------------------------
@@ -108,10 +105,6 @@ static const ArrayType &type_of(nb::handle object) {
 
 // ---- the place of a call ------------------------------------------------------------------------
 
-static gfk_stream_t stream_at(nb::object address) {
-    return reinterpret_cast<gfk_stream_t>(nb::cast<uintptr_t>(address));
-}
-
 // Sets the place at the first array; refuses arrays of another place, or of another framework on a device.
 void Call::settle(const ArrayType &type, int device, nb::handle object) {
     if (!place_known_) {
@@ -137,24 +130,17 @@ void Call::settle(const ArrayType &type, int device, nb::handle object) {
             if (type.exchange->current_stream(DL_CUDA, device, &stream) != 0)
                 throw nb::python_error();
             stream_ = static_cast<gfk_stream_t>(stream);
-        } else if (type.framework == "torch") {
-            stream_ = stream_at(nb::module_::import_("torch.cuda")
-                                    .attr("current_stream")(device)
-                                    .attr("cuda_stream"));
-        } else if (type.framework == "cupy") {
-            stream_ = stream_at(
-                nb::module_::import_("cupy.cuda").attr("get_current_stream")(device).attr("ptr"));
         } else {
-            wait_ = true; // no stream that the framework orders its own work by
+            static const nb::handle function = python("_arrays", "stream").release();
+            const nb::object address = function(type.framework.c_str(), device);
+            wait_ = address.is_none();
+            if (!wait_)
+                stream_ = reinterpret_cast<gfk_stream_t>(nb::cast<uintptr_t>(address));
         }
     } else if (type_->framework != type.framework) {
         raise_type("the arrays of one call on a GPU are of one framework, not of %s and %s",
                    type_->framework.c_str(), type.framework.c_str());
     }
-}
-
-void Call::raise_unless_success(gfk_status status) {
-    check(status);
 }
 
 // Keeps the memory of a tensor, which `tensor.data = ...` and set_ take away from the tensor.
@@ -179,20 +165,19 @@ Call Call::again() const {
 }
 
 void *Call::workspace(size_t bytes) {
+    uint8_t *memory = nullptr;
     if (bytes == 0)
         return nullptr;
     if (device_ == GFK_CPU) {
-        host_.emplace_back(new (std::nothrow) uint8_t[bytes + 255]);
-        if (host_.back() == nullptr)
+        memory = host_.emplace_back(new (std::nothrow) uint8_t[bytes + 255]).get();
+        if (memory == nullptr)
             raise(GFK_STATUS_OUT_OF_MEMORY, "no memory for a workspace of %zu bytes", bytes);
-        const auto address = reinterpret_cast<uintptr_t>(host_.back().get());
-        return reinterpret_cast<void *>((address + 255) & ~uintptr_t{255});
+    } else {
+        Call unused;
+        kept_.push_back(empty({bytes + 255}, "uint8"));
+        memory = Array(unused, kept_.back(), Use::Read, "workspace").data();
     }
-    kept_.push_back(empty({bytes + 255}, "uint8"));
-    Call unused;
-    const Array array(unused, kept_.back(), Use::Read, "workspace");
-    return reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(array.data()) + 255) &
-                                    ~uintptr_t{255});
+    return memory + (-reinterpret_cast<uintptr_t>(memory) & 255);
 }
 
 nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::handle like) const {
@@ -238,9 +223,11 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
     raise_type("%s: the array has elements and no memory; %s", name, remedy.c_str());
 }
 
-void Array::check_memory_of(nb::handle object) const {
+// Refuses an array that has elements and no memory; then its place is that of the call.
+void Array::take_memory(Call &call, nb::handle object, const ArrayType &type) const {
     if (data_ == nullptr && bytes() != 0)
         raise_no_memory(name_, object);
+    call.settle(type, device_, object);
 }
 
 // Are the elements of a tensor of torch inside its storage? FSDP frees parameters by resizing it to nothing; the
@@ -271,7 +258,9 @@ void Array::check_storage(nb::handle tensor) const {
         raise_no_memory(name_, tensor);
 }
 
-static void check_memory_of_array(nb::handle object, const char *name) {
+void check_memory(nb::handle object, const char *name) {
+    if (PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()))
+        return;
     const ArrayType &type = type_of(object);
     if (type.is_torch) {
         Call call;
@@ -289,26 +278,6 @@ static void check_memory_of_array(nb::handle object, const char *name) {
     PyBuffer_Release(&buffer);
     if (is_missing)
         raise_no_memory(name, object);
-}
-
-void check_memory(nb::handle object, const char *name) {
-    if (PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()))
-        return;
-    if (!PyList_Check(object.ptr()) && !PyTuple_Check(object.ptr())) {
-        check_memory_of_array(object, name);
-        return;
-    }
-    if (Py_EnterRecursiveCall(" in a nested list") != 0) // a list may contain itself
-        throw nb::python_error();
-    const nb::object items = nb::steal(PySequence_Tuple(object.ptr()));
-    try {
-        for (nb::handle item : items)
-            check_memory(item, name);
-    } catch (...) {
-        Py_LeaveRecursiveCall();
-        throw;
-    }
-    Py_LeaveRecursiveCall();
 }
 
 Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(name), use_(use) {
@@ -342,9 +311,7 @@ void Array::take(Call &call, nb::handle object, Use use, const ArrayType &type) 
         }
         take_tensor(tensor);
         owner_ = nb::borrow(object); // the table's tensors own nothing
-        check_memory_of(object);
-        call.settle(type, device_, object);
-        return;
+        return take_memory(call, object, type);
     }
     int kind = DL_CPU, number = 0;
     if (type.is_dlpack && !(type.is_buffer && type.framework == "numpy")) {
@@ -356,24 +323,18 @@ void Array::take(Call &call, nb::handle object, Use use, const ArrayType &type) 
             raise_unreachable(name_, error, object);
         }
     }
-    if (type.is_buffer && kind == DL_CPU) {
+    if (type.is_buffer && kind == DL_CPU)
         take_buffer(object, use, type);
-        check_memory_of(object);
-        call.settle(type, device_, object);
-        return;
-    }
-    if (type.is_dlpack) {
+    else if (type.is_dlpack) {
         call.settle(type, kind == DL_CUDA || kind == DL_CUDA_MANAGED ? number : GFK_CPU, object);
         take_dlpack(object, use, call);
-        check_memory_of(object);
-        return;
-    }
-    if (type.is_cuda_interface) {
-        take_cuda_interface(object, use, call, type);
-        return;
-    }
-    raise_type("%s: %s is not an array (numpy, torch, cupy, jax, or another that exports DLPack)",
-               name_, type_name_of(object).c_str());
+    } else if (type.is_cuda_interface)
+        return take_cuda_interface(object, use, call, type);
+    else
+        raise_type(
+            "%s: %s is not an array (numpy, torch, cupy, jax, or another that exports DLPack)",
+            name_, type_name_of(object).c_str());
+    take_memory(call, object, type);
 }
 
 // A view of torch may say that its elements are negated or conjugated when they are read.
@@ -392,18 +353,6 @@ void Array::refuse_lazy_view(nb::handle tensor) const {
         raise_type("%s: the tensor is a view that conjugates its elements when they are read; pass "
                    "x.resolve_conj().view(torch.uint8)",
                    name_);
-}
-
-Array::Array(Array &&other) noexcept
-    : name_(other.name_), use_(other.use_), data_(other.data_), device_(other.device_),
-      bits_(other.bits_), code_(other.code_), shape_(std::move(other.shape_)),
-      strides_(std::move(other.strides_)), buffer_(other.buffer_), owner_(std::move(other.owner_)) {
-    other.buffer_ = {};
-}
-
-Array::~Array() {
-    if (buffer_.obj != nullptr)
-        PyBuffer_Release(&buffer_);
 }
 
 void Array::take_buffer(nb::handle object, Use use, const ArrayType &type) {
@@ -510,43 +459,21 @@ void Array::set_packed_strides() {
 }
 
 void Array::take_cuda_interface(nb::handle object, Use use, Call &call, const ArrayType &type) {
-    nb::dict fields = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
-    nb::tuple data = nb::cast<nb::tuple>(fields["data"]);
-    const auto text = nb::cast<std::string>(fields["typestr"]); // "|u1", "<u2", ...
-    if (use == Use::Write && nb::cast<bool>(data[1]))
-        raise_value("%s: the array is read-only", name_);
-    if (fields.contains("mask") && !fields["mask"].is_none())
-        raise_type("%s: the array has a mask", name_);
-    data_ = reinterpret_cast<uint8_t *>(nb::cast<uintptr_t>(data[0]));
-    code_ = UINT8_MAX; // check_symbols refuses what is no integer
-    if (text.size() == 3 && text[0] != '>' && strchr("ui", text[1]) && strchr("1248", text[2])) {
-        code_ = DL_UINT;
-        bits_ = 8 * static_cast<unsigned>(text[2] - '0');
-    }
-    for (nb::handle n : fields["shape"])
-        shape_.push_back(nb::cast<int64_t>(n));
+    const nb::object made = python("_arrays", "cuda_interface")(object, name_, use == Use::Write);
+    const auto bits = nb::cast<unsigned>(made[1]);
+    data_ = reinterpret_cast<uint8_t *>(nb::cast<uintptr_t>(made[0]));
+    code_ = bits != 0 ? DL_UINT : UINT8_MAX; // check_symbols refuses what is no integer
+    bits_ = bits != 0 ? bits : 8;
+    shape_ = nb::cast<std::vector<int64_t>>(made[2]);
     set_packed_strides();
-    if (fields.contains("strides") && !fields["strides"].is_none()) {
-        const auto strides = nb::cast<nb::tuple>(fields["strides"]);
-        if (strides.size() != shape_.size())
-            raise_value("%s: the interface has %zu strides for %zu dimensions", name_,
-                        strides.size(), shape_.size());
-        const auto size = static_cast<int64_t>(item_bytes());
-        for (size_t i = 0; i < strides_.size(); i++) {
-            const auto stride = nb::cast<int64_t>(strides[i]);
-            if (stride % size != 0)
-                raise_value("%s: the array's elements are not a whole number of elements apart; "
-                            "pass a copy",
-                            name_);
-            strides_[i] = stride / size;
-        }
-    }
-    check_memory_of(object);
-    // The interface names no device: the address does.
-    device_ = device_of(data_);
+    if (!nb::object(made[3]).is_none())
+        strides_ = nb::cast<std::vector<int64_t>>(made[3]);
+    if (data_ == nullptr && bytes() != 0)
+        raise_no_memory(name_, object);
+    device_ = device_of(data_); // the interface names no device: the address does
     call.settle(type, device_, object);
-    if (!call.stream_ && fields.contains("stream") && !fields["stream"].is_none()) {
-        const auto stream = nb::cast<uintptr_t>(fields["stream"]); // 1: the legacy default stream
+    if (!call.stream_ && !nb::object(made[4]).is_none()) {
+        const auto stream = nb::cast<uintptr_t>(made[4]); // 1: the legacy default stream
         call.stream_ = stream == 1 ? nullptr : reinterpret_cast<gfk_stream_t>(stream);
     }
 }
@@ -653,5 +580,5 @@ Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsig
 SymbolsOutput::SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w,
                              Meaning meaning)
     : object(out.is_none() ? call.empty(model.shape()) : nb::borrow(out)),
-      array(symbols_of(call, object, out.is_none() ? Use::New : Use::Write, "out", w, meaning)) {}
+      array(symbols_of(call, object, use_of(out), "out", w, meaning)) {}
 } // namespace gfk

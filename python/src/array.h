@@ -3,11 +3,8 @@
 // __cuda_array_interface__. A call first takes all its arrays, which fixes the call's place and stream.
 #pragma once
 #include <gfk/product.h>
-#include <gfk/types.h>
-#include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <cstdint>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -16,8 +13,6 @@
 #include "unlocked.h"
 
 namespace gfk {
-namespace nb = nanobind;
-
 // How the arrays of one type of Python are reached. One for each type, made when it is first met.
 struct ArrayType;
 class Pipeline; // host.h
@@ -38,20 +33,23 @@ class Call {
     // The place of the first array; GFK_CPU before there is one.
     int device() const { return device_; }
     gfk_stream_t stream() const { return stream_; }
-    bool has_place() const { return place_known_; }
     nb::handle like() const { return like_; } // the first array
 
-    // Runs `work` without the GIL, on the call's device, and raises its status. What frameworks without
-    // streams of their own get back is complete then.
-    template <class Work>
-    void run(Work &&work) const {
-        raise_unless_success(try_run(work));
+    // Runs function(arguments...) without the GIL, on the call's device, and raises its status. What frameworks
+    // without streams of their own get back is complete then.
+    template <class Function, class... Arguments>
+    void run(Function &&function, const Arguments &...arguments) const {
+        check(try_run(function, arguments...));
     }
     // The same, and returns the status.
-    template <class Work>
-    gfk_status try_run(Work &&work) const {
+    template <class Function, class... Arguments>
+    gfk_status try_run(Function &&function, const Arguments &...arguments) const {
         const Unlocked unlocked;
-        return guarded(work);
+        const DeviceGuard guard(device_);
+        const gfk_status status = function(arguments...);
+        if (wait_ && status == GFK_STATUS_SUCCESS)
+            wait_for(stream_);
+        return status;
     }
 
     // A call at the same place, on the framework's stream of now, of a Keeping one. Refuses tensors of torch whose
@@ -68,15 +66,6 @@ class Call {
 
   private:
     friend class Array;
-    template <class Work>
-    gfk_status guarded(Work &work) const {
-        DeviceGuard guard(device_);
-        const gfk_status status = work();
-        if (wait_ && status == GFK_STATUS_SUCCESS)
-            wait_for(stream_);
-        return status;
-    }
-    static void raise_unless_success(gfk_status status);
     void settle(const ArrayType &type, int device, nb::handle object);
     void keep_memory_of(nb::handle tensor);
 
@@ -94,12 +83,16 @@ class Call {
     std::vector<std::unique_ptr<uint8_t[]>> host_;
 };
 
-// Refuses what has elements and no memory: an array or a tensor, also one in nested lists. For arguments that Python
-// code reads. Anything else is good. `name` is the argument's, for messages.
+// Refuses an array or a tensor that has elements and no memory. For arguments that Python code reads. Anything else is
+// good. `name` is the argument's, for messages.
 void check_memory(nb::handle object, const char *name);
 
 // New: an array that the call has made itself, and writes even if others may not.
 enum class Use { Read, Write, New };
+
+inline Use use_of(nb::handle out) { // of an array in the place of which None is a new one
+    return out.is_none() ? Use::New : Use::Write;
+}
 
 // Is an argument data, whose bytes are taken as they lie in memory, or elements of a field, which are numbers?
 enum class Meaning { Data, Elements };
@@ -108,10 +101,6 @@ enum class Meaning { Data, Elements };
 class Array {
   public:
     Array(Call &call, nb::handle object, Use use, const char *name);
-    Array(Array &&other) noexcept;
-    Array(const Array &) = delete;
-    Array &operator=(const Array &) = delete;
-    ~Array();
 
     uint8_t *data() const { return data_; }
     size_t dimensions() const { return shape_.size(); }
@@ -134,15 +123,21 @@ class Array {
 
   private:
     void take(Call &call, nb::handle object, Use use, const ArrayType &type);
+    void take_memory(Call &call, nb::handle object, const ArrayType &type) const;
     void take_buffer(nb::handle object, Use use, const ArrayType &type);
     void take_dlpack(nb::handle object, Use use, const Call &call);
     void take_tensor(const nb::dlpack::dltensor &tensor);
-    void check_memory_of(nb::handle object) const;
     void check_storage(nb::handle tensor) const;
     void refuse_lazy_view(nb::handle tensor) const;
     [[noreturn]] void raise_wrong_dtype(unsigned w, Meaning meaning) const;
     void set_packed_strides();
     void take_cuda_interface(nb::handle object, Use use, Call &call, const ArrayType &type);
+
+    struct Buffer : Py_buffer {
+        Buffer() : Py_buffer{} {} // obj is NULL: none
+        Buffer(Buffer &&other) noexcept : Py_buffer(other) { other.obj = nullptr; }
+        ~Buffer() { PyBuffer_Release(this); } // nothing for a buffer that is none
+    };
 
     const char *name_;
     Use use_;
@@ -151,8 +146,8 @@ class Array {
     unsigned bits_ = 8;
     uint8_t code_ = 0;                     // of DLPack
     std::vector<int64_t> shape_, strides_; // in elements
-    Py_buffer buffer_ = {};                // obj is NULL: none
-    nb::object owner_;                     // what keeps the memory: a capsule, or the array itself
+    Buffer buffer_;
+    nb::object owner_; // what keeps the memory: a capsule, or the array itself
 };
 
 // XOR into `out`, which accumulate needs, or SET.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measured rates of a machine: the calls of the NamedTuple Calibration in gfk/_records.py.
-#include <cstring>
-
 #include "field.h"
 #include "host.h"
 
@@ -115,8 +113,8 @@ void save(nb::handle calibration, nb::handle file) {
 }
 
 // None for a path that does not exist.
-nb::object seconds(double value) {
-    return value < 0 ? nb::none() : nb::object(nb::float_(value));
+std::optional<double> seconds(double value) {
+    return value < 0 ? std::nullopt : std::optional(value);
 }
 
 Advice advise(nb::handle calibration, Integer k, Integer m, Integer bytes, AnyField any_field,
@@ -136,7 +134,6 @@ Advice advise(nb::handle calibration, Integer k, Integer m, Integer bytes, AnyFi
 } // namespace
 
 void bind_calibration(nb::module_ &module) {
-    using namespace nb::literals;
     module.def(
         "calibrate", calibrate, nb::kw_only(), "devices"_a = nb::none(), "device_memory"_a = 0,
         "pinned_memory"_a = 0, "threads"_a = 0,

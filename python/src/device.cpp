@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "integer.h"
+#include "arguments.h"
 #include "status.h"
 #ifdef GFK_HAVE_CUDA
 #include <cuda_runtime_api.h>

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "field.h"
 
-#include <cstdio>
 #include <cstring>
 
 #include "array.h"
 #include "reduce.h"
-#include "status.h"
 
 namespace gfk {
 namespace {
@@ -57,11 +55,6 @@ uint32_t exponent_of(nb::handle object) {
     return Integer{nb::borrow(object)}.word32("exponent");
 }
 
-// Does memory overlap other memory of as many bytes, of which it is not the same?
-bool is_shifted(const uint8_t *a, const uint8_t *b, size_t bytes) {
-    return a != b && a < b + bytes && b < a + bytes;
-}
-
 // result[i] = function(a[i], b[i]) over arrays in the CPU's memory; `exponent`: b is no element of the field.
 nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::handle b,
                        nb::handle out, bool exponent = false) {
@@ -100,8 +93,9 @@ nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::h
     const size_t bytes = field.w / 8, total = arrays[0].bytes();
     if (to.bytes() != total)
         raise(GFK_STATUS_INVALID_SIZE, "out has %zu bytes, and the arrays %zu", to.bytes(), total);
-    for (const Operand &operand : operands)
-        if (operand.data != nullptr && is_shifted(to.data(), operand.data, total))
+    for (const auto &[constant, from] : operands)
+        if (from != nullptr && from != to.data() && from < to.data() + total &&
+            to.data() < from + total)
             raise(GFK_STATUS_OVERLAP,
                   "out overlaps an argument at another address; out may be a or b itself");
     call.run([&] {
@@ -116,13 +110,6 @@ nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::h
         return GFK_STATUS_SUCCESS;
     });
     return made.object;
-}
-
-nb::str repr(const Field &field) {
-    char text[80];
-    snprintf(text, sizeof text, "gfk.Field(%u, polynomial=0x%llx)", field.w,
-             static_cast<unsigned long long>(field.polynomial));
-    return nb::str(text);
 }
 } // namespace
 
@@ -147,7 +134,6 @@ uint32_t element_of(const Field &field, nb::handle object, const char *name) {
 }
 
 void bind_field(nb::module_ &module) {
-    using namespace nb::literals;
     nb::class_<Field>(module, "Field",
                       R"(The field GF(2^w) = GF(2)[x] / polynomial.
 
@@ -196,7 +182,11 @@ that overlaps them in another way. A constant times an array, which is much fast
             },
             "a"_a, "exponent"_a, "out"_a = nb::none(),
             "a to the power of an integer from 0 to 2^32 - 1, as multiply; a^0 is 1.")
-        .def("__repr__", repr)
+        .def(
+            "__repr__",
+            [](const Field &f) {
+                return nb::str("gfk.Field({}, polynomial={:#x})").attr("format")(f.w, f.polynomial);
+            })
         .def(
             "__eq__",
             [](const Field &a, nb::handle other) {

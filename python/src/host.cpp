@@ -2,11 +2,7 @@
 // The class Pipeline, which calls on arrays in the CPU's memory take as pipeline=, and pinned memory.
 #include "host.h"
 
-#include <nanobind/ndarray.h>
-
 #include <algorithm>
-
-#include "named.h"
 
 namespace gfk {
 // ---- arguments ----------------------------------------------------------------------------------
@@ -24,8 +20,7 @@ PipelineOptions::PipelineOptions(const std::string &path, const Devices &devices
                                  Integer device_memory, Integer pinned_memory, Integer chunk,
                                  Integer streams, Integer threads, nb::handle calibration_file)
     : file_(calibration_file) {
-    desc_.path = named(path, "path", GFK_PATH_AUTO, GFK_PATH_BOTH, gfk_path_name,
-                       GFK_STATUS_INVALID_ARGUMENT);
+    desc_.path = named(path, "path", GFK_PATH_AUTO, GFK_PATH_BOTH, gfk_path_name);
     if (devices)
         take_devices(*devices);
     desc_.devices = devices ? devices_.data() : nullptr;
@@ -60,8 +55,8 @@ void PipelineOptions::take_devices(const std::vector<Device> &devices) {
 
 // ---- pipelines ----------------------------------------------------------------------------------
 
-Pipeline::Pipeline(const PipelineOptions &options)
-    : last_(nb::module_::import_("threading").attr("local")()) {
+void Pipeline::open(const PipelineOptions &options) {
+    last_ = nb::module_::import_("threading").attr("local")();
     gfk_pipeline_t made = nullptr;
     check(unlocked([&] { return gfk_pipeline_create(&made, options.get()); }));
     handle_.reset(made, gfk_pipeline_destroy);
@@ -102,7 +97,6 @@ static nb::object pinned_bytes(Integer length) {
 // ---- names for Python ---------------------------------------------------------------------------
 
 void bind_host(nb::module_ &module) {
-    using namespace nb::literals;
     nb::class_<Pipeline>(
         module, "Pipeline",
         R"(The way of large arrays in the CPU's memory: calls that take pipeline= send the work over the bus to one or several
@@ -121,17 +115,11 @@ and verify, RLNC.encode, recode and decode. They then take arrays of any framewo
 not, and refuse those on a GPU. The results are the same bytes for every path. After a call, `report` tells what was
 done. A pipeline is a context manager, and closes itself when it is no longer used. Any thread; calls on one
 pipeline run one after the other.)")
-        .def(
-            "__init__",
-            [](Pipeline *self, const std::string &path, const Devices &devices,
-               Integer device_memory, Integer pinned_memory, Integer chunk, Integer streams,
-               Integer threads, nb::handle calibration_file) {
-                new (self) Pipeline({path, devices, device_memory, pinned_memory, chunk, streams,
-                                     threads, calibration_file});
-            },
-            nb::kw_only(), "path"_a = "auto", "devices"_a = nb::none(), "device_memory"_a = 0,
-            "pinned_memory"_a = 0, "chunk"_a = 0, "streams"_a = 0, "threads"_a = 0,
-            "calibration_file"_a = nb::none())
+        .def(nb::init<const std::string &, const Devices &, Integer, Integer, Integer, Integer,
+                      Integer, nb::handle>(),
+             nb::kw_only(), "path"_a = "auto", "devices"_a = nb::none(), "device_memory"_a = 0,
+             "pinned_memory"_a = 0, "chunk"_a = 0, "streams"_a = 0, "threads"_a = 0,
+             "calibration_file"_a = nb::none())
         .def(
             "__enter__", [](nb::handle self) { return nb::borrow(self); },
             nb::sig("def __enter__(self) -> Pipeline"))

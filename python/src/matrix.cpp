@@ -3,60 +3,22 @@
 #include "matrix.h"
 
 #include <gfk/matrix.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
-#include <cstdio>
-#include <string>
+#include <algorithm>
 
 #include "host.h"
-#include "named.h"
-#include "records.h"
-#include "status.h"
 
 namespace gfk {
 namespace {
-nb::object numpy(const char *name) {
-    return nb::module_::import_("numpy").attr(name);
-}
-
 // ---- generated matrices -------------------------------------------------------------------------
 
-// Raises what is wrong with a generated matrix in a field.
-void check_generated(const Field &field, const gfk_matrix &m, gfk_status status) {
-    switch (status) {
-    case GFK_STATUS_INVALID_CONSTANT:
-        raise(status,
-              "row_points, col_points: a point is not from 0 to 2^%u - 1, so it is no element of "
-              "GF(2^%u)",
-              field.w, field.w);
-    case GFK_STATUS_INVALID_ARGUMENT:
-        raise(status, "row_points, col_points: two points are equal");
-    case GFK_STATUS_NOT_SUPPORTED:
-        if (m.kind != GFK_MATRIX_PAR2)
-            break;
-        raise(status,
-              "field: a matrix of PAR2 has the field of 16 bits with GF-Complete's polynomial");
-    case GFK_STATUS_INVALID_SIZE:
-        if (m.kind == GFK_MATRIX_PAR2)
-            raise(status,
-                  "rows, cols, first: a matrix of PAR2 has 32768 columns at most, and first + "
-                  "rows is at most 65535; here are %zu columns, and %llu + %zu rows",
-                  m.cols, static_cast<unsigned long long>(m.first), m.rows);
-        if (m.kind == GFK_MATRIX_VANDERMONDE && m.rows <= UINT64_C(1) << field.w &&
-            m.cols <= UINT64_C(1) << field.w)
-            raise(status, "first: %llu + the rows or columns passes 2^64",
-                  static_cast<unsigned long long>(m.first));
-        if (m.kind == GFK_MATRIX_RANDOM)
-            raise(status, "first: %llu + %zu rows passes 2^64",
-                  static_cast<unsigned long long>(m.first), m.rows);
-        raise(status,
-              "rows, cols, first: %zu rows, %zu columns and first = %llu need more points than the "
-              "2^%u elements of GF(2^%u)",
-              m.rows, m.cols, static_cast<unsigned long long>(m.first), field.w, field.w);
-    default:
-        break;
-    }
+// Raises what is wrong with a gfk.Matrix in a field.
+void check_generated(const Field &field, nb::handle matrix, gfk_status status) {
+    if (status == GFK_STATUS_SUCCESS)
+        return;
+    const nb::object problem = python("_matrix", "problem")(matrix, status, field.w);
+    if (!problem.is_none())
+        raise(status, "%s", nb::cast<const char *>(problem));
     check(status);
 }
 
@@ -70,7 +32,7 @@ gfk_matrix generated(nb::handle from) {
     const auto integer = [&](const char *name) { return Integer{from.attr(name)}; };
     gfk_matrix made = {};
     made.kind = named(nb::cast<std::string>(from.attr("kind")), "kind", GFK_MATRIX_CAUCHY,
-                      GFK_MATRIX_RANDOM, name_of_kind, GFK_STATUS_INVALID_ARGUMENT);
+                      GFK_MATRIX_RANDOM, name_of_kind);
     made.rows = integer("rows").size("rows", 1);
     made.cols = integer("cols").size("cols", 1);
     made.first = integer("first").word64("first");
@@ -95,43 +57,26 @@ bool is_generated(nb::handle object) {
 // The elements in words of 32 bits.
 nb::object words_of_generated(const Field &field, nb::handle object) {
     const gfk_matrix matrix = generated(object);
-    Call call;
-    nb::object made = call.empty({matrix.rows, matrix.cols}, "uint32");
-    const Array array(call, made, Use::New, "words");
-    check_generated(field, matrix, call.try_run([&] {
-        return gfk_matrix_fill(&field, &matrix, reinterpret_cast<uint32_t *>(array.data()));
-    }));
-    return made;
+    NewWords made(matrix.rows, matrix.cols);
+    check_generated(field, object, made.call.try_run(gfk_matrix_fill, &field, &matrix, made.data));
+    return made.object;
 }
 } // namespace
 
 // ---- arguments ----------------------------------------------------------------------------------
 
-nb::object integers_of(nb::handle object, uint64_t most, const char *dtype, gfk_status status,
-                       const char *name) {
-    check_memory(object, name);
-    return python("_arrays", "integers")(object, most, dtype, class_of(status), name);
-}
-
-nb::object new_numpy(nb::handle shape, const char *dtype, const void *contents, size_t bytes) {
-    nb::object array = numpy("empty")(shape, dtype);
-    Call call;
-    const Array to(call, array, Use::New, "array");
-    if (bytes != 0)
-        memcpy(to.data(), contents, bytes);
-    return array;
-}
-
 nb::object array_of(const Words &words) {
-    return new_numpy(nb::make_tuple(words.rows, words.cols), "uint32", words.elements.data(),
-                     words.elements.size() * sizeof(uint32_t));
+    const NewWords made(words.rows, words.cols);
+    std::copy(words.elements.begin(), words.elements.end(), made.data);
+    return made.object;
 }
 
 Words words_of(const Field &field, nb::handle object, const char *name) {
-    const nb::object words = is_generated(object)
-                                 ? words_of_generated(field, object)
-                                 : integers_of(object, UINT32_MAX >> (32 - field.w), "uint32",
-                                               GFK_STATUS_INVALID_CONSTANT, name);
+    const nb::object words =
+        is_generated(object)
+            ? words_of_generated(field, object)
+            : python("_arrays", "integers")(object, UINT32_MAX >> (32 - field.w), "uint32",
+                                            class_of(GFK_STATUS_INVALID_CONSTANT), name);
     const nb::tuple shape = nb::cast<nb::tuple>(words.attr("shape"));
     if (shape.size() != 2 || nb::cast<size_t>(words.attr("size")) == 0)
         raise_value("%s: a matrix of two dimensions, with one row and one column at least", name);
@@ -175,7 +120,7 @@ void Elements::check_shape(size_t rows, size_t cols) const {
 
 MatrixArgument::MatrixArgument(Call &call, nb::handle object, unsigned w, const char *name) {
     if (is_generated(object)) {
-        matrix_ = generated(object);
+        matrix_ = generated(generated_ = nb::borrow(object));
         return;
     }
     elements_.emplace(call, object, w, Use::Read, name);
@@ -188,7 +133,7 @@ void MatrixArgument::check(const Field &field, gfk_status status) const {
     if (elements_)
         gfk::check(status);
     else
-        check_generated(field, matrix_, status);
+        check_generated(field, generated_, status);
 }
 
 // ---- products -----------------------------------------------------------------------------------
@@ -240,20 +185,16 @@ nb::object matmul(nb::handle a, nb::handle b, AnyField any_field, nb::handle out
     if (pipeline != nullptr) {
         if (desc.threads != 0)
             raise(GFK_STATUS_INVALID_ARGUMENT, "threads: a pipeline has threads of its own");
-        matrix.check(
-            field, pipeline->try_run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                return gfk_matmul_host(handle, &field, matrix.get(), from.get(), to.regions.get(),
-                                       from.bytes(), mode, report);
-            }));
+        matrix.check(field, pipeline->try_run(call, gfk_matmul_host, &field, matrix.get(),
+                                              from.get(), to.regions.get(), from.bytes(), mode));
         return to.object;
     }
     size_t bytes = 0;
     check(gfk_matmul_workspace(&field, rows, cols, from.bytes(), &desc, &bytes));
     void *workspace = call.workspace(bytes);
-    const gfk_status status = call.try_run([&] {
-        return gfk_matmul(&field, matrix.get(), from.get(), to.regions.get(), from.bytes(), mode,
-                          &desc, workspace, bytes, call.stream());
-    });
+    const gfk_status status =
+        call.try_run(gfk_matmul, &field, matrix.get(), from.get(), to.regions.get(), from.bytes(),
+                     mode, &desc, workspace, bytes, call.stream());
     matrix.check(field, status);
     return to.object;
 }
@@ -293,9 +234,9 @@ struct Elimination {
         return matrix.rows;
     }
 
-    // start(record, pivots, workspace) starts the elimination. Waits for it, and raises Singular.
-    template <class Start>
-    void run(size_t workspace_bytes, Start &&start) {
+    // Starts start(field, matrix, arguments..., record, pivots, desc, workspace...), waits, and raises Singular.
+    template <class Start, class... Arguments>
+    void run(size_t workspace_bytes, Start start, const Arguments &...arguments) {
         auto *record = static_cast<gfk_matrix_record *>(call.workspace(sizeof(gfk_matrix_record)));
         void *workspace = call.workspace(workspace_bytes);
         uint32_t *numbers = nullptr;
@@ -307,7 +248,8 @@ struct Elimination {
         }
         gfk_status found = GFK_STATUS_SUCCESS;
         call.run([&] {
-            const gfk_status status = start(record, numbers, workspace);
+            const gfk_status status = start(&field, &matrix, arguments..., record, numbers, &desc,
+                                            workspace, workspace_bytes, call.stream());
             if (status != GFK_STATUS_SUCCESS)
                 return status;
             found = gfk_matrix_wait(record, &desc, call.stream(), &result);
@@ -331,14 +273,11 @@ nb::object invert(nb::handle a, const AnyField &any_field, nb::handle out, bool 
     Elimination e(call, any_field, a, threads, kernel, pivots);
     const size_t n = e.square();
     nb::object made = out.is_none() ? call.empty({n, n}) : nb::borrow(out);
-    const Elements to(call, made, e.field.w, out.is_none() ? Use::New : Use::Write, "out");
+    const Elements to(call, made, e.field.w, use_of(out), "out");
     to.check_shape(n, n);
     size_t bytes = 0;
     check(gfk_matrix_invert_workspace(&e.field, n, &e.desc, &bytes));
-    e.run(bytes, [&](gfk_matrix_record *record, uint32_t *numbers, void *workspace) {
-        return gfk_matrix_invert(&e.field, &e.matrix, to.data(), to.stride(), record, numbers,
-                                 &e.desc, workspace, bytes, call.stream());
-    });
+    e.run(bytes, gfk_matrix_invert, to.data(), to.stride());
     return e.results(made);
 }
 
@@ -351,36 +290,23 @@ nb::object solve(nb::handle a, nb::handle b, const AnyField &any_field, nb::hand
     const Output to(call, out, from, n, e.field.w);
     size_t bytes = 0;
     check(gfk_matrix_solve_workspace(&e.field, n, from.bytes(), &e.desc, &bytes));
-    e.run(bytes, [&](gfk_matrix_record *record, uint32_t *numbers, void *workspace) {
-        return gfk_matrix_solve(&e.field, &e.matrix, from.get(), to.regions.get(), from.bytes(),
-                                record, numbers, &e.desc, workspace, bytes, call.stream());
-    });
+    e.run(bytes, gfk_matrix_solve, from.get(), to.regions.get(), from.bytes());
     return e.results(to.object);
 }
 
-void find_rank(const Call &call, Elimination &e) {
+// The rank, or the pivots.
+template <bool with_pivots>
+auto find_rank(nb::handle a, const AnyField &any_field, Integer threads,
+               const std::optional<std::string> &kernel) {
+    Call call;
     size_t bytes = 0;
+    Elimination e(call, any_field, a, threads, kernel, with_pivots);
     check(gfk_matrix_rank_workspace(&e.field, e.matrix.rows, e.matrix.cols, &e.desc, &bytes));
-    e.run(bytes, [&](gfk_matrix_record *record, uint32_t *numbers, void *workspace) {
-        return gfk_matrix_rank(&e.field, &e.matrix, record, numbers, &e.desc, workspace, bytes,
-                               call.stream());
-    });
-}
-
-size_t rank(nb::handle a, const AnyField &any_field, Integer threads,
-            const std::optional<std::string> &kernel) {
-    Call call;
-    Elimination e(call, any_field, a, threads, kernel, false);
-    find_rank(call, e);
-    return e.result.rank;
-}
-
-nb::object pivots(nb::handle a, const AnyField &any_field, Integer threads,
-                  const std::optional<std::string> &kernel) {
-    Call call;
-    Elimination e(call, any_field, a, threads, kernel, true);
-    find_rank(call, e);
-    return e.pivots;
+    e.run(bytes, gfk_matrix_rank);
+    if constexpr (with_pivots)
+        return e.pivots;
+    else
+        return e.result.rank;
 }
 
 // ---- batches ------------------------------------------------------------------------------------
@@ -435,7 +361,7 @@ nb::tuple invert_batch(nb::handle a, AnyField any_field, nb::handle out) {
     const Matrices from(call, a, field.w, Use::Read, "a");
     const size_t count = from.array.size(0), n = from.array.size(1);
     nb::object made = out.is_none() ? call.empty({count, n, n}) : nb::borrow(out);
-    const Matrices to(call, made, field.w, out.is_none() ? Use::New : Use::Write, "out");
+    const Matrices to(call, made, field.w, use_of(out), "out");
     if (to.array.shape() != from.array.shape())
         raise_value("out: the shape is not that of a");
     nb::object records = call.empty({count, 2}, "int32");
@@ -451,11 +377,8 @@ nb::tuple invert_batch(nb::handle a, AnyField any_field, nb::handle out) {
                               : invert_each(field, from, to, results, workspace, bytes, desc);
         });
     } else {
-        call.run([&] {
-            return gfk_matrix_invert_batch(&field, n, count, from.array.data(), from.step,
-                                           to.array.data(), to.step, results, nullptr, &desc,
-                                           call.stream());
-        });
+        call.run(gfk_matrix_invert_batch, &field, n, count, from.array.data(), from.step,
+                 to.array.data(), to.step, results, nullptr, &desc, call.stream());
     }
     return nb::make_tuple(
         made, records[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), 1)]);
@@ -463,9 +386,8 @@ nb::tuple invert_batch(nb::handle a, AnyField any_field, nb::handle out) {
 } // namespace
 
 void bind_matrix(nb::module_ &module) {
-    using namespace nb::literals;
     module.def("_check_matrix", [](nb::handle matrix) { generated(matrix); }, "matrix"_a);
-    module.def("_check_memory", check_memory, "object"_a, "name"_a);
+    module.def("_check_memory", check_memory, "object"_a.none(), "name"_a);
     module.def(
         "_matrix_words",
         [](nb::handle matrix, AnyField any_field) {
@@ -513,11 +435,12 @@ InvalidArgument and NotSupported as gfk.matmul, which says what a GPU needs; Typ
 a: (n, n) integers of w bits. b, out: n regions as of gfk.matmul; out overlaps nothing else. Otherwise as
 gfk.invert.)");
     module.def(
-        "rank", rank, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0, "kernel"_a = nb::none(),
+        "rank", find_rank<false>, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0,
+        "kernel"_a = nb::none(),
         R"(The rank of a matrix (rows, cols) of integers of w bits, an int; waits for it. threads, kernel, and what it raises:
 as of gfk.invert.)");
     module.def(
-        "pivots", pivots, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0,
+        "pivots", find_rank<true>, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0,
         "kernel"_a = nb::none(),
         R"(The pivots of a matrix (rows, cols): a numpy array of `rows` int32. Number r is the column that row r was solved
 for, and -1 where row r is a sum of multiples of the rows before it. The others are a largest set of independent

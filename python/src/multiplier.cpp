@@ -2,20 +2,11 @@
 // The class Multiplier: a constant times an array, with any kernel of the list.
 #include <gfk/multiplier.h>
 #include <gfk/region.h>
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
-#include <optional>
-#include <string>
-
-#include "array.h"
 #include "field.h"
 #include "host.h"
-#include "named.h"
 #include "places.h"
 #include "reduce.h"
-#include "status.h"
 
 namespace gfk {
 namespace {
@@ -51,21 +42,16 @@ class Multiplier {
                 raise(GFK_STATUS_INVALID_ARGUMENT,
                       "pipeline: a pipeline chooses its kernels; leave "
                       "method, implementation and kernel away");
-            pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                return gfk_region_multiply_host(handle, &field_, constant, from.data(),
-                                                to.array.data(), from.bytes(), mode, report);
-            });
+            pipeline->run(call, gfk_region_multiply_host, &field_, constant, from.data(),
+                          to.array.data(), from.bytes(), mode);
             return to.object;
         }
         gfk_multiplier_t multiplier = at(call.device());
         gfk_multiplier_info info;
         check(gfk_multiplier_get_info(multiplier, &info));
         void *workspace = call.workspace(info.workspace_bytes);
-        call.run([&] {
-            return gfk_region_multiply(multiplier, constant, from.data(), to.array.data(),
-                                       from.bytes(), mode, workspace, info.workspace_bytes,
-                                       call.stream());
-        });
+        call.run(gfk_region_multiply, multiplier, constant, from.data(), to.array.data(),
+                 from.bytes(), mode, workspace, info.workspace_bytes, call.stream());
         return to.object;
     }
 
@@ -95,16 +81,12 @@ class Multiplier {
     }
 
     gfk_multiplier_t at(int device) {
-        if (device == GFK_CPU && is_for_devices())
-            raise_wrong_place(device);
-        return places_.at(device, [&](gfk_multiplier_t *made) {
-            gfk_multiplier_desc desc = desc_;
-            desc.device = device;
-            const gfk_status status = gfk_multiplier_create(made, &field_, &desc);
-            return status == GFK_STATUS_SUCCESS
-                       ? check_place(*made, device, gfk_multiplier_get_info, gfk_multiplier_destroy)
-                       : status;
-        });
+        return places_.at(device, is_for_devices(), gfk_multiplier_get_info,
+                          [&](gfk_multiplier_t *made) {
+                              gfk_multiplier_desc desc = desc_;
+                              desc.device = device;
+                              return gfk_multiplier_create(made, &field_, &desc);
+                          });
     }
 
     Field field_;
@@ -115,7 +97,6 @@ class Multiplier {
 } // namespace
 
 void bind_multiplier(nb::module_ &module) {
-    using namespace nb::literals;
     nb::class_<Multiplier>(module, "Multiplier",
                            R"(A constant times an array, by one kernel of the list gfk.kernels().
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An object of the library at each place where it is asked for: made at the first call with arrays there.
 #pragma once
-#include <gfk/types.h>
-
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "array.h"
-#include "status.h"
 
 namespace gfk {
 // Nothing falls from one place to the other: what options name runs on one side only.
@@ -31,12 +27,19 @@ gfk_status check_place(Handle made, int device, gfk_status (*get_info)(Handle, I
     return status;
 }
 
+// The deleter of an object of the library.
+template <auto destroy>
+struct Destroy {
+    template <class Handle>
+    void operator()(Handle handle) const {
+        destroy(handle);
+    }
+};
+
 template <class Handle, void (*destroy)(Handle)>
 class Places {
   public:
-    Places() = default;
-    Places(const Places &) = delete;
-    Places &operator=(const Places &) = delete;
+    Places() = default; // a mutex forbids copies
     ~Places() {
         for (const auto &[device, handle] : handles_) {
             finish(device);
@@ -65,6 +68,19 @@ class Places {
             raise_wrong_place(device);
         check(status);
         return made;
+    }
+
+    // The same for options that may name what runs on one side only.
+    template <class Create, class Info>
+    Handle at(int device, bool is_for_devices, gfk_status (*get_info)(Handle, Info *),
+              Create &&create) {
+        if (device == GFK_CPU && is_for_devices)
+            raise_wrong_place(device);
+        return at(device, [&](Handle *made) {
+            const gfk_status status = create(made);
+            return status == GFK_STATUS_SUCCESS ? check_place(*made, device, get_info, destroy)
+                                                : status;
+        });
     }
 
     // Keeps an object that was made elsewhere, at a place that has none.

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The class Product: a small matrix times regions, by any engine.
-#include <gfk/product.h>
-#include <nanobind/nanobind.h>
-
-#include <mutex>
-
-#include "array.h"
-#include "field.h"
 #include "host.h"
 #include "matrix.h"
 #include "places.h"
 #include "product_options.h"
 #include "reduce.h"
-#include "status.h"
 
 namespace gfk {
 namespace {
@@ -33,18 +25,14 @@ class Product {
                 raise(GFK_STATUS_INVALID_ARGUMENT,
                       "pipeline: a pipeline chooses its engines; leave "
                       "engine, family and method away");
-            pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                return gfk_product_host(handle, &field_, matrix_.rows, matrix_.cols,
-                                        matrix_.elements.data(), from.get(), to.regions.get(),
-                                        from.bytes(), mode, report);
-            });
+            pipeline->run(call, gfk_product_host, &field_, matrix_.rows, matrix_.cols,
+                          matrix_.elements.data(), from.get(), to.regions.get(), from.bytes(),
+                          mode);
             return to.object;
         }
         gfk_product_t product = at(call.device());
-        call.run([&] {
-            return gfk_product_run(product, from.get(), to.regions.get(), from.bytes(), mode,
-                                   call.stream());
-        });
+        call.run(gfk_product_run, product, from.get(), to.regions.get(), from.bytes(), mode,
+                 call.stream());
         return to.object;
     }
 
@@ -68,16 +56,12 @@ class Product {
 
   private:
     gfk_product_t at(int device) {
-        if (device == GFK_CPU && options_.is_for_devices())
-            raise_wrong_place(device);
-        return places_.at(device, [&](gfk_product_t *made) {
-            const gfk_product_desc desc = options_.desc(device);
-            const gfk_status status = gfk_product_create(made, &field_, matrix_.rows, matrix_.cols,
-                                                         matrix_.elements.data(), &desc);
-            return status == GFK_STATUS_SUCCESS
-                       ? check_place(*made, device, gfk_product_get_info, gfk_product_destroy)
-                       : status;
-        });
+        return places_.at(device, options_.is_for_devices(), gfk_product_get_info,
+                          [&](gfk_product_t *made) {
+                              const gfk_product_desc desc = options_.desc(device);
+                              return gfk_product_create(made, &field_, matrix_.rows, matrix_.cols,
+                                                        matrix_.elements.data(), &desc);
+                          });
     }
 
     const Field field_;
@@ -89,7 +73,6 @@ class Product {
 } // namespace
 
 void bind_product(nb::module_ &module) {
-    using namespace nb::literals;
     nb::class_<Product> type(
         module, "Product",
         R"(A small matrix times regions: out[j] = sum over i of matrix[j][i] * x[i]. The matrix is expanded once at each place,

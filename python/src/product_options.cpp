@@ -4,7 +4,6 @@
 #include <gfk/registry.h>
 
 #include "device.h"
-#include "named.h"
 #include "reduce.h"
 
 namespace gfk {

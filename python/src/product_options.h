@@ -2,22 +2,14 @@
 // gfk_product_desc as keyword arguments of Python: for products, codes, and whatever else takes one.
 #pragma once
 #include <gfk/product.h>
-#include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <utility>
-
-#include "integer.h"
+#include "arguments.h"
 #include "records.h"
 
 namespace gfk {
-namespace nb = nanobind;
-
 class ProductOptions {
   public:
     using Text = std::optional<std::string>;

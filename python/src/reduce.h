@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What pickle and copy need of an object: the arguments that make the same one.
 #pragma once
-#include <nanobind/nanobind.h>
-
 #include "records.h"
 
 namespace gfk {
-namespace nb = nanobind;
-
 inline void add_keywords(nb::dict &) {}
 template <class T, class... More>
 void add_keywords(nb::dict &made, const char *name, const T &value, const More &...more) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The regions of a call: rows of an array, or the arrays of a list.
 #include "array.h"
-#include "status.h"
 
 namespace gfk {
 Regions::Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name,
@@ -101,8 +100,7 @@ static nb::object out_or_new(Call &call, nb::handle out, const Regions &model, s
 Output::Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w,
                size_t groups)
     : object(out_or_new(call, out, model, count)),
-      regions(call, object, count, w, out.is_none() ? Use::New : Use::Write, "out", Regions::None,
-              groups) {
+      regions(call, object, count, w, use_of(out), "out", Regions::None, groups) {
     regions.check_bytes(model.bytes());
 }
 } // namespace gfk

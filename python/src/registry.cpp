@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The library's lists of kernels and engines as lists of NamedTuples, one for each row.
 #include <gfk/gfk.h>
-#include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include "device.h"
-#include "named.h"
 #include "records.h"
-#include "status.h"
 
 namespace gfk {
 namespace {
@@ -66,7 +63,6 @@ nb::typed<nb::list, CompiledKernelInfo> compiled_kernels(const std::optional<std
 } // namespace
 
 void bind_registry(nb::module_ &module) {
-    using namespace nb::literals;
     module.def("kernels", kernels, "device"_a = "cuda:0",
                R"(The kernels that multiply regions; pandas.DataFrame takes the list.
 

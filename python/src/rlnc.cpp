@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The classes RLNC and RLNCDecoder: network coding, gfk/rlnc.h.
 #include <gfk/rlnc.h>
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
-#include <cstring>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "array.h"
-#include "field.h"
 #include "host.h"
 #include "matrix.h"
-#include "named.h"
 #include "places.h"
 #include "reduce.h"
-#include "status.h"
 
 namespace gfk {
 namespace {
@@ -37,16 +22,20 @@ void check_generations(uint64_t generation, size_t generations) {
               static_cast<unsigned long long>(generation), generations);
 }
 
+// A number of packets or of generations.
+size_t count_of(Integer number, const char *name, size_t least = 0) {
+    return number.size(name, least, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
+}
+
 // Packets of generations. Raises InvalidArgument or InvalidSize for numbers out of their ranges.
 gfk_rlnc_range range_of(Integer generation, Integer generations, Integer first, Integer count) {
     const uint64_t number = generation.word64("generation");
     const uint32_t begin = first.word32("first");
-    const size_t packets = count.size("count", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
+    const size_t packets = count_of(count, "count");
     if (packets > (UINT64_C(1) << 32) - begin)
         raise(GFK_STATUS_INVALID_SIZE, "first, count: packets %u to %u + %zu - 1 pass 2^32", begin,
               begin, packets);
-    const size_t groups =
-        generations.size("generations", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
+    const size_t groups = count_of(generations, "generations");
     check_generations(number, groups);
     if (packets != 0 && groups > GFK_RLNC_MOST_PACKETS / packets)
         raise(GFK_STATUS_INVALID_SIZE,
@@ -75,30 +64,20 @@ RLNCRecord record_of(uint64_t generation, const gfk_rlnc_record &r) {
         static_cast<unsigned long long>(generation));
 }
 
-// The headers of packets, and the shape that numpy gives the numbers of packets and of generations together. packets:
-// None, where there are rows of vectors. generations: None, where all packets are of `generation`.
-std::pair<std::vector<gfk_rlnc_header>, std::vector<size_t>> rlnc_headers(nb::handle packets,
-                                                                          nb::handle generations,
-                                                                          uint64_t generation,
-                                                                          const Elements *rows) {
+// The headers of packets, and the shape of their numbers. packets: None, where there are rows of vectors.
+// generations: None, where all packets are of `generation`.
+std::pair<std::vector<gfk_rlnc_header>, Shape> rlnc_headers(nb::handle packets,
+                                                            nb::handle generations,
+                                                            uint64_t generation,
+                                                            const Elements *rows) {
     if (packets.is_none() && rows == nullptr)
         raise_type("packets: the numbers of the packets are needed, or their vectors");
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    const nb::object numbers =
-        packets.is_none()
-            ? numpy.attr("zeros")(in_groups(rows->groups(), rows->rows(), {}), "uint32")
-            : integers_of(packets, UINT32_MAX, "uint32", GFK_STATUS_INVALID_ARGUMENT, "packets");
-    const nb::object together = numpy.attr("broadcast_arrays")(
-        numbers, integers_of(generations.is_none() ? nb::object(nb::int_(generation))
-                                                   : nb::borrow(generations),
-                             UINT64_MAX, "uint64", GFK_STATUS_INVALID_ARGUMENT, "generations"));
-    Shape shape = nb::cast<Shape>(numpy.attr("atleast_1d")(together[0]).attr("shape"));
-    const auto packet = vector_of<uint32_t>(together[0].attr("ravel")());
-    const auto number = vector_of<uint64_t>(together[1].attr("ravel")());
-    std::vector<gfk_rlnc_header> headers(packet.size());
-    for (size_t i = 0; i < headers.size(); i++)
-        headers[i] = {number[i], packet[i], 0};
-    return {std::move(headers), std::move(shape)};
+    const nb::object headers = python("_arrays", "packet_headers")(
+        packets, generations.is_none() ? nb::object(nb::int_(generation)) : nb::borrow(generations),
+        rows != nullptr ? in_groups(rows->groups(), rows->rows(), {}) : Shape());
+    Shape shape = nb::cast<Shape>(headers.attr("shape"));
+    shape.pop_back();
+    return {vector_of<gfk_rlnc_header>(headers), std::move(shape)};
 }
 
 // The records say which generations are not determined, or contradict themselves.
@@ -156,8 +135,7 @@ struct VectorsOut {
                size_t rows, size_t generations, const char *dtype, nb::handle like)
         : object(out.is_none() ? call.empty(in_groups(groups, rows, {code.n}), dtype, like)
                                : nb::borrow(out)),
-          elements(call, object, code.field.w, out.is_none() ? Use::New : Use::Write, name,
-                   generations) {
+          elements(call, object, code.field.w, use_of(out), name, generations) {
         elements.check_shape(rows, code.n);
     }
 };
@@ -168,12 +146,9 @@ class RLNCDecoder {
   public:
     RLNCDecoder(std::shared_ptr<Code> code, int device, nb::object like, Integer first,
                 Integer count, Integer spare_packets)
-        : code_(std::move(code)), device_(device),
-          generations_(
-              count.size("generations", 1, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE)),
+        : code_(std::move(code)), device_(device), generations_(count_of(count, "generations", 1)),
           generation_(first.word64("generation")), like_(std::move(like)) {
-        const size_t spare =
-            spare_packets.size("spare", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
+        const size_t spare = count_of(spare_packets, "spare");
         check_generations(generation_, generations_);
         if (generations_ > GFK_RLNC_MOST_PACKETS / (code_->n + spare))
             raise(
@@ -182,15 +157,12 @@ class RLNCDecoder {
                 "packets at most",
                 generations_, code_->n + spare, GFK_RLNC_MOST_PACKETS);
         gfk_rlnc_t made = code_->at(device);
-        const gfk_status status = Call(device).try_run([&] {
-            return gfk_rlnc_decoder_create(&decoder_, made, generation_, generations_, spare);
-        });
+        const gfk_status status = Call(device).try_run(gfk_rlnc_decoder_create, &decoder_, made,
+                                                       generation_, generations_, spare);
         if (status == GFK_STATUS_INVALID_SIZE)
             raise(status, "generations, spare, bytes: the decoder would need more than 2^64 bytes");
         check(status);
     }
-    RLNCDecoder(const RLNCDecoder &) = delete;
-    RLNCDecoder &operator=(const RLNCDecoder &) = delete;
     ~RLNCDecoder() {
         finish(device_);
         gfk_rlnc_decoder_destroy(decoder_);
@@ -216,7 +188,7 @@ class RLNCDecoder {
                            ANY_GROUPS);
         code_->check_payloads(from, "payloads");
         nb::object outcomes = out.is_none() ? call.empty(shape, "uint8") : nb::borrow(out);
-        const Array to(call, outcomes, out.is_none() ? Use::New : Use::Write, "out");
+        const Array to(call, outcomes, use_of(out), "out");
         to.check_elements(8);
         to.check_contiguous();
         if (to.bytes() != count)
@@ -227,12 +199,9 @@ class RLNCDecoder {
             has_payloads_ = true;
         }
         const gfk_rlnc_header none = {};
-        call.run([&] {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            return gfk_rlnc_decoder_add(decoder_, count != 0 ? headers.data() : &none, count,
-                                        rows ? rows->data() : nullptr, rows ? rows->stride() : 0,
-                                        from.get(), to.data(), call.stream());
-        });
+        run(call, gfk_rlnc_decoder_add, decoder_, count != 0 ? headers.data() : &none, count,
+            rows ? rows->data() : nullptr, rows ? rows->stride() : 0, from.get(), to.data(),
+            call.stream());
         return out.is_none() ? python("_arrays", "to_host")(outcomes) : outcomes;
     }
 
@@ -246,15 +215,14 @@ class RLNCDecoder {
             made = call.empty(in_groups(groups, sources, {code_->bytes / item}),
                               call.like().is_valid() ? nullptr : "uint8");
         }
-        const Regions to(call, made, sources, code_->field.w, out.is_none() ? Use::New : Use::Write,
-                         "out", Regions::None, generations_);
+        const Regions to(call, made, sources, code_->field.w, use_of(out), "out", Regions::None,
+                         generations_);
         code_->check_payloads(to, "out");
         nb::object decoded =
             call.empty(in_groups(groups != 0 ? groups : to.groups(), sources, {}), "bool");
         const Array mask(call, decoded, Use::New, "decoded");
         std::vector<gfk_rlnc_record> records(is_checked ? generations_ : 0);
-        call.run([&] {
-            const std::lock_guard<std::mutex> lock(mutex_);
+        run(call, [&] {
             const gfk_status status =
                 gfk_rlnc_decoder_decode(decoder_, to.get(), mask.data(), call.stream());
             return status == GFK_STATUS_SUCCESS && is_checked ? wait(call, records) : status;
@@ -287,8 +255,7 @@ class RLNCDecoder {
         check_generations(generation, generations_);
         Call call(device_);
         settle(call);
-        call.run([&] {
-            const std::lock_guard<std::mutex> lock(mutex_);
+        run(call, [&] {
             const gfk_status status = gfk_rlnc_decoder_reset(decoder_, generation, call.stream());
             if (status == GFK_STATUS_SUCCESS && device_ != GFK_CPU && !call.like().is_valid())
                 wait_for(call.stream()); // the packets may come on any other stream
@@ -302,6 +269,15 @@ class RLNCDecoder {
     std::string device() const { return name_of_device(device_); }
 
   private:
+    // Calls on a decoder come one after the other.
+    template <class Function, class... Arguments>
+    void run(const Call &call, Function &&function, const Arguments &...arguments) {
+        call.run([&] {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            return function(arguments...);
+        });
+    }
+
     // The stream of a call without arrays is that of the framework whose payloads came first. Returns the
     // bytes of one of its elements.
     size_t settle(Call &call) const {
@@ -318,10 +294,7 @@ class RLNCDecoder {
         Call call(device_);
         settle(call);
         std::vector<gfk_rlnc_record> records(generations_);
-        call.run([&] {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            return wait(call, records);
-        });
+        run(call, [&] { return wait(call, records); });
         return records;
     }
 
@@ -332,7 +305,7 @@ class RLNCDecoder {
     bool has_payloads_ = false; // and like_ is one of them
     nb::object like_;           // a small array that tells the framework; or none
     gfk_rlnc_decoder_t decoder_ = nullptr;
-    std::mutex mutex_; // calls come one after the other
+    std::mutex mutex_;
 };
 
 // ---- encoders and recoders ----------------------------------------------------------------------
@@ -344,8 +317,7 @@ class RLNC {
          bool check_pointers)
         : code_(std::make_shared<Code>()) {
         code_->field = field;
-        code_->desc.kind = named(kind, "kind", GFK_RLNC_PHILOX, GFK_RLNC_RFC8681, name_of_kind,
-                                 GFK_STATUS_INVALID_ARGUMENT);
+        code_->desc.kind = named(kind, "kind", GFK_RLNC_PHILOX, GFK_RLNC_RFC8681, name_of_kind);
         const bool is_philox = code_->desc.kind == GFK_RLNC_PHILOX;
         code_->n =
             n.size("n", 1, is_philox ? GFK_RLNC_MOST_SOURCES : 65535, GFK_STATUS_INVALID_SIZE);
@@ -380,10 +352,8 @@ class RLNC {
         const VectorsOut to(call, out, "out", *code_, generations > 1 ? generations : 0,
                             generations * count, generations, code_->words(), nb::handle());
         gfk_rlnc_t code = code_->at(call.device());
-        call.run([&] {
-            return gfk_rlnc_vectors(code, &range, to.elements.data(), to.elements.stride(),
-                                    call.stream());
-        });
+        call.run(gfk_rlnc_vectors, code, &range, to.elements.data(), to.elements.stride(),
+                 call.stream());
         return to.object;
     }
 
@@ -408,19 +378,15 @@ class RLNC {
         const size_t stride = rows ? rows->elements.stride() : 0;
         if (pipeline != nullptr) {
             if (rows)
-                call.run([&] { return gfk_rlnc_vectors(code, &range, elements, stride, nullptr); });
-            pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                return gfk_rlnc_encode_host(handle, code, range.generation, range.first,
-                                            range.count, from.get(), to.regions.get(), report);
-            });
+                call.run(gfk_rlnc_vectors, code, &range, elements, stride, nullptr);
+            pipeline->run(call, gfk_rlnc_encode_host, code, range.generation, range.first,
+                          range.count, from.get(), to.regions.get());
         } else {
             size_t bytes = 0;
             check(gfk_rlnc_encode_workspace(code, &range, &bytes));
             void *workspace = call.workspace(bytes);
-            call.run([&] {
-                return gfk_rlnc_encode(code, &range, from.get(), to.regions.get(), elements, stride,
-                                       workspace, bytes, call.stream());
-            });
+            call.run(gfk_rlnc_encode, code, &range, from.get(), to.regions.get(), elements, stride,
+                     workspace, bytes, call.stream());
         }
         return rows ? nb::object(nb::make_tuple(to.object, rows->object)) : to.object;
     }
@@ -459,22 +425,17 @@ class RLNC {
                   received, GFK_RLNC_MOST_SOURCES);
         gfk_rlnc_t code = code_->at(call.device());
         if (pipeline != nullptr) {
-            pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                return gfk_rlnc_recode_host(handle, code, range.generation, range.first, packets,
-                                            seed, received, rows.data(), rows.stride(), from.get(),
-                                            made.elements.data(), made.elements.stride(),
-                                            to.regions.get(), report);
-            });
+            pipeline->run(call, gfk_rlnc_recode_host, code, range.generation, range.first, packets,
+                          seed, received, rows.data(), rows.stride(), from.get(),
+                          made.elements.data(), made.elements.stride(), to.regions.get());
             return nb::make_tuple(to.object, made.object);
         }
         size_t bytes = 0;
         check(gfk_rlnc_recode_workspace(code, &range, received, &bytes));
         void *workspace = call.workspace(bytes);
-        call.run([&] {
-            return gfk_rlnc_recode(code, &range, seed, received, rows.data(), rows.stride(),
-                                   from.get(), made.elements.data(), made.elements.stride(),
-                                   to.regions.get(), workspace, bytes, call.stream());
-        });
+        call.run(gfk_rlnc_recode, code, &range, seed, received, rows.data(), rows.stride(),
+                 from.get(), made.elements.data(), made.elements.stride(), to.regions.get(),
+                 workspace, bytes, call.stream());
         return nb::make_tuple(to.object, made.object);
     }
 
@@ -550,7 +511,6 @@ class RLNC {
 } // namespace
 
 static void bind_decoder(nb::module_ &module) {
-    using namespace nb::literals;
     nb::enum_<gfk_rlnc_outcome>(module, "Outcome", nb::is_arithmetic(),
                                 "What became of a packet that a decoder was given.")
         .value("INNOVATIVE", GFK_RLNC_INNOVATIVE, "It has raised the rank of its generation.")
@@ -607,7 +567,6 @@ were, and have no defined contents in a new array.)")
 }
 
 void bind_rlnc(nb::module_ &module) {
-    using namespace nb::literals;
     bind_decoder(module);
     nb::class_<RLNC>(
         module, "RLNC",

@@ -3,13 +3,10 @@
 #include "rs.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "host.h"
 #include "matrix.h"
-#include "named.h"
 #include "reduce.h"
-#include "status.h"
 
 namespace gfk {
 // ---- arguments ----------------------------------------------------------------------------------
@@ -52,7 +49,7 @@ void check_wanted(const std::vector<size_t> &wanted, const std::vector<size_t> &
 
 gfk_rs_matrix matrix_named(const std::string &name) {
     return named(name, "matrix", GFK_RS_CAUCHY, static_cast<gfk_rs_matrix>(GFK_RS_CUSTOM - 1),
-                 gfk_rs_matrix_name, GFK_STATUS_INVALID_ARGUMENT);
+                 gfk_rs_matrix_name);
 }
 
 std::vector<uint32_t> custom_matrix(const Field &field, nb::handle matrix, size_t m, size_t k) {
@@ -205,18 +202,17 @@ gfk_rs_t RS::at(int device) {
 }
 
 nb::object RS::matrix_array() const {
-    std::vector<uint32_t> elements(k_ * m_);
-    check(gfk_rs_get_matrix(model_, elements.data()));
-    return new_numpy(nb::make_tuple(m_, k_), "uint32", elements.data(),
-                     elements.size() * sizeof elements[0]);
+    const NewWords made(m_, k_);
+    check(gfk_rs_get_matrix(model_, made.data));
+    return made.object;
 }
 
 RSInfo RS::info(const Device &device) {
     gfk_rs_info info;
     check(gfk_rs_get_info(at(device.number()), &info));
-    const nb::object mds = info.mds == GFK_RS_MDS_UNKNOWN
-                               ? nb::none()
-                               : nb::object(nb::bool_(info.mds == GFK_RS_MDS_YES));
+    std::optional<bool> mds;
+    if (info.mds != GFK_RS_MDS_UNKNOWN)
+        mds = info.mds == GFK_RS_MDS_YES;
     return RSInfo::of(gfk_rs_matrix_name(info.matrix), mds, info.locatable,
                       *product_info(info.product));
 }
@@ -226,16 +222,11 @@ nb::object RS::encode(nb::handle data, nb::handle out, Pipeline *pipeline) {
     const Regions from(call, data, k_, field_.w, Use::Read, "data");
     const Output to(call, out, from, m_, field_.w);
     if (pipeline != nullptr) {
-        pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-            return gfk_rs_encode_host(handle, model_, from.get(), to.regions.get(), from.bytes(),
-                                      report);
-        });
+        pipeline->run(call, gfk_rs_encode_host, model_, from.get(), to.regions.get(), from.bytes());
         return to.object;
     }
     gfk_rs_t code = at(call.device());
-    call.run([&] {
-        return gfk_rs_encode(code, from.get(), to.regions.get(), from.bytes(), call.stream());
-    });
+    call.run(gfk_rs_encode, code, from.get(), to.regions.get(), from.bytes(), call.stream());
     return to.object;
 }
 
@@ -283,16 +274,11 @@ void RS::rebuild(const Call &call, const Codeword &codeword, const std::vector<s
                  const std::vector<size_t> &wanted, Pipeline *pipeline) {
     const gfk_regions data = codeword.data(), parity = codeword.parity();
     if (pipeline != nullptr)
-        return pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-            return gfk_rs_decode_host(handle, model_, address_of(lost), lost.size(),
-                                      address_of(wanted), wanted.size(), &data, &parity,
-                                      codeword.bytes(), report);
-        });
+        return pipeline->run(call, gfk_rs_decode_host, model_, address_of(lost), lost.size(),
+                             address_of(wanted), wanted.size(), &data, &parity, codeword.bytes());
     gfk_rs_t code = at(call.device());
-    call.run([&] {
-        return gfk_rs_decode(code, address_of(lost), lost.size(), address_of(wanted), wanted.size(),
-                             &data, &parity, codeword.bytes(), call.stream());
-    });
+    call.run(gfk_rs_decode, code, address_of(lost), lost.size(), address_of(wanted), wanted.size(),
+             &data, &parity, codeword.bytes(), call.stream());
 }
 
 nb::object RS::decode(nb::handle data, nb::handle parity, nb::handle lost, nb::handle wanted,
@@ -337,15 +323,11 @@ nb::object RS::verify(nb::handle data, nb::handle parity, nb::handle out, Pipeli
     const auto run = [&](void *memory) {
         auto *differs = static_cast<uint32_t *>(memory);
         if (pipeline != nullptr)
-            return pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                return gfk_rs_verify_host(handle, model_, from.get(), others.get(), from.bytes(),
-                                          differs, report);
-            });
+            return pipeline->run(call, gfk_rs_verify_host, model_, from.get(), others.get(),
+                                 from.bytes(), differs);
         gfk_rs_t code = at(call.device());
-        call.run([&] {
-            return gfk_rs_verify(code, from.get(), others.get(), from.bytes(), differs,
-                                 call.stream());
-        });
+        call.run(gfk_rs_verify, code, from.get(), others.get(), from.bytes(), differs,
+                 call.stream());
     };
     if (out.is_none()) {
         Result word(call, 1);
@@ -375,20 +357,20 @@ Located RS::locate(nb::handle data, nb::handle parity, bool repair) {
     constexpr size_t verdict_words = sizeof(gfk_rs_verdict) / sizeof(uint64_t);
     Result result(call, verdict_words + n());
     auto *memory = static_cast<uint64_t *>(result.data());
-    call.run([&] {
-        return gfk_rs_locate(code, from.get(), others.get(), from.bytes(),
-                             repair ? GFK_RS_REPAIR : GFK_RS_REPORT,
-                             reinterpret_cast<gfk_rs_verdict *>(memory), memory + verdict_words,
-                             workspace, bytes, call.stream());
-    });
+    call.run(gfk_rs_locate, code, from.get(), others.get(), from.bytes(),
+             repair ? GFK_RS_REPAIR : GFK_RS_REPORT, reinterpret_cast<gfk_rs_verdict *>(memory),
+             memory + verdict_words, workspace, bytes, call.stream());
     const uint64_t *words = result.words();
     gfk_rs_verdict verdict;
     memcpy(&verdict, words, sizeof verdict);
-    return Located::of(
-        verdict.corrupt, verdict.located, verdict.unexplained,
-        verdict.first_corrupt == UINT64_MAX ? nb::none()
-                                            : nb::object(nb::int_(verdict.first_corrupt)),
-        new_numpy(nb::make_tuple(n()), "uint64", words + verdict_words, n() * sizeof(uint64_t)));
+    Call unused;
+    const nb::object counts = unused.empty({n()}, "uint64");
+    memcpy(Array(unused, counts, Use::New, "counts").data(), words + verdict_words,
+           n() * sizeof(uint64_t));
+    std::optional<uint64_t> first;
+    if (verdict.first_corrupt != UINT64_MAX)
+        first = verdict.first_corrupt;
+    return Located::of(verdict.corrupt, verdict.located, verdict.unexplained, first, counts);
 }
 
 // ---- changed regions ----------------------------------------------------------------------------
@@ -402,10 +384,8 @@ nb::object RS::delta(nb::handle before, nb::handle after, nb::handle out) {
         raise_value("before has %zu bytes, after %zu, and out %zu", from.bytes(), to.bytes(),
                     made.array.bytes());
     gfk_rs_t code = at(call.device());
-    call.run([&] {
-        return gfk_rs_delta(code, from.data(), to.data(), made.array.data(), from.bytes(),
-                            call.stream());
-    });
+    call.run(gfk_rs_delta, code, from.data(), to.data(), made.array.data(), from.bytes(),
+             call.stream());
     return made.object;
 }
 
@@ -417,13 +397,10 @@ nb::object rs_matrix(const std::string &name, Integer data, Integer parity, AnyF
     const gfk_rs_matrix which = matrix_named(name);
     const size_t k = count_of(field, data, "k"), m = count_of(field, parity, "m");
     check_counts(field, k, m);
-    Call call;
-    nb::object array = call.empty({m, k}, "uint32");
-    const Array to(call, array, Use::New, "matrix");
-    check_defined(field, which, call.try_run([&] {
-        return gfk_rs_fill_matrix(&field, which, k, m, reinterpret_cast<uint32_t *>(to.data()));
-    }));
-    return array;
+    NewWords made(m, k);
+    check_defined(field, which,
+                  made.call.try_run(gfk_rs_fill_matrix, &field, which, k, m, made.data));
+    return made.object;
 }
 
 nb::object repr(const RS &rs) {
@@ -433,7 +410,6 @@ nb::object repr(const RS &rs) {
 } // namespace
 
 void bind_rs(nb::module_ &module) {
-    using namespace nb::literals;
     nb::class_<RS> type(
         module, "RS",
         R"(A Reed-Solomon code over k data regions and m parity regions of one length.

@@ -2,10 +2,6 @@
 // The class RS, and what is shared with the objects that are made from codes.
 #pragma once
 #include <gfk/rs.h>
-#include <nanobind/nanobind.h>
-
-#include <optional>
-#include <vector>
 
 #include "array.h"
 #include "field.h"
@@ -13,8 +9,6 @@
 #include "product_options.h"
 
 namespace gfk {
-namespace nb = nanobind;
-
 class Codeword;
 class Pipeline;
 
@@ -22,8 +16,6 @@ class RS {
   public:
     RS(Integer k, Integer m, AnyField field, nb::handle matrix, bool unchecked,
        ProductOptions options);
-    RS(const RS &) = delete;
-    RS &operator=(const RS &) = delete;
 
     size_t k() const { return k_; }
     size_t m() const { return m_; }
@@ -101,6 +93,5 @@ class Codeword {
     std::vector<void *> addresses_;
 };
 
-void bind_rs(nb::module_ &module);
 void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs);
 } // namespace gfk

@@ -3,7 +3,6 @@
 
 #include <nanobind/stl/string.h>
 
-#include <cctype>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -23,40 +22,22 @@ std::vector<PyObject *> classes; // by status; the module keeps them alive
 
 // GFK_STATUS_TOO_MANY_ERASURES -> TooManyErasures
 std::string class_name(const char *name) {
-    std::string result;
-    bool upper = true;
-    for (name += strlen("GFK_STATUS_"); *name != '\0'; name++) {
-        if (*name == '_') {
-            upper = true;
-            continue;
-        }
-        result += upper ? *name : static_cast<char>(tolower(*name));
-        upper = false;
-    }
-    return result;
+    const nb::str words(name + strlen("GFK_STATUS_"));
+    return nb::cast<std::string>(words.attr("title")().attr("replace")("_", ""));
 }
 
 // The class of Python that an exception of this status is too.
 PyObject *base_of(gfk_status status) {
-    switch (status) {
-    case GFK_STATUS_INVALID_ARGUMENT:
-    case GFK_STATUS_INVALID_SIZE:
-    case GFK_STATUS_INVALID_CONSTANT:
-    case GFK_STATUS_OVERLAP:
-    case GFK_STATUS_REDUCIBLE_POLYNOMIAL:
-    case GFK_STATUS_UNKNOWN_METHOD:
-        return PyExc_ValueError;
-    case GFK_STATUS_OUT_OF_MEMORY:
-        return PyExc_MemoryError;
-    case GFK_STATUS_DIVISION_BY_ZERO:
-        return PyExc_ZeroDivisionError;
-    case GFK_STATUS_SINGULAR:
-        return PyExc_ArithmeticError;
-    case GFK_STATUS_IO:
-        return PyExc_OSError;
-    default:
-        return PyExc_RuntimeError;
-    }
+    for (const gfk_status value :
+         {GFK_STATUS_INVALID_ARGUMENT, GFK_STATUS_INVALID_SIZE, GFK_STATUS_INVALID_CONSTANT,
+          GFK_STATUS_OVERLAP, GFK_STATUS_REDUCIBLE_POLYNOMIAL, GFK_STATUS_UNKNOWN_METHOD})
+        if (status == value)
+            return PyExc_ValueError;
+    return status == GFK_STATUS_OUT_OF_MEMORY      ? PyExc_MemoryError
+           : status == GFK_STATUS_DIVISION_BY_ZERO ? PyExc_ZeroDivisionError
+           : status == GFK_STATUS_SINGULAR         ? PyExc_ArithmeticError
+           : status == GFK_STATUS_IO               ? PyExc_OSError
+                                                   : PyExc_RuntimeError;
 }
 } // namespace
 

@@ -6,6 +6,7 @@
 
 namespace gfk {
 namespace nb = nanobind;
+using namespace nb::literals;
 
 // The sentence of a status, for users of Python.
 const char *description_of(gfk_status status);
@@ -21,6 +22,4 @@ void check(gfk_status status, const char *detail = nullptr);
 
 // The exception of a status.
 nb::handle class_of(gfk_status status);
-
-void bind_status(nb::module_ &module);
 } // namespace gfk

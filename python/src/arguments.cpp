@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "integer.h"
+#include "arguments.h"
 
 #include "array.h"
-#include "status.h"
 
 namespace gfk {
 std::string type_name_of(nb::handle object) {
