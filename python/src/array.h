@@ -58,6 +58,17 @@ class Call {
 
     // Memory at the call's place, aligned to 256 bytes, until the work of the call has finished.
     void *workspace(size_t bytes);
+    struct Workspace {
+        void *memory;
+        size_t bytes;
+    };
+    // The same, of as many bytes as function(arguments..., &bytes) says, whose status is raised.
+    template <class... Parameters, class... Arguments>
+    Workspace workspace(gfk_status (*function)(Parameters...), const Arguments &...arguments) {
+        size_t bytes = 0;
+        check(function(arguments..., &bytes));
+        return {workspace(bytes), bytes};
+    }
 
     // A new array of the framework of the array `like`, at the call's place. `dtype` is "uint8", ...; NULL:
     // that array's. Without `like`: as the first array; of numpy if there is none.

@@ -111,6 +111,11 @@ nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::h
     });
     return made.object;
 }
+
+template <Binary *function>
+nb::object binary(const Field &field, nb::handle a, nb::handle b, nb::handle out) {
+    return elementwise(field, function, a, b, out);
+}
 } // namespace
 
 AnyField::operator Field() const {
@@ -153,21 +158,12 @@ Raises NotSupported (another w), InvalidArgument (its degree is not w), Reducibl
         .def_ro("generator", &Field::generator,
                 "The smallest element whose powers give all non-zero elements.")
         .def(
-            "multiply",
-            [](const Field &f, nb::handle a, nb::handle b, nb::handle out) {
-                return elementwise(f, gfk_field_multiply, a, b, out);
-            },
-            "a"_a, "b"_a, "out"_a = nb::none(),
+            "multiply", binary<gfk_field_multiply>, "a"_a, "b"_a, "out"_a = nb::none(),
             R"(a * b, for integers and for arrays of one length in the CPU's memory, element by element.
 out: None, or an array of as many bytes, which may be a or b itself; none for two integers. Raises Overlap for one
 that overlaps them in another way. A constant times an array, which is much faster: gfk.multiply.)")
-        .def(
-            "divide",
-            [](const Field &f, nb::handle a, nb::handle b, nb::handle out) {
-                return elementwise(f, gfk_field_divide, a, b, out);
-            },
-            "a"_a, "b"_a, "out"_a = nb::none(),
-            "a / b, as multiply. Raises DivisionByZero; out is then partly written.")
+        .def("divide", binary<gfk_field_divide>, "a"_a, "b"_a, "out"_a = nb::none(),
+             "a / b, as multiply. Raises DivisionByZero; out is then partly written.")
         .def(
             "inverse",
             [](const Field &f, nb::handle a, nb::handle out) {

@@ -187,15 +187,13 @@ nb::object matmul(nb::handle a, nb::handle b, AnyField any_field, nb::handle out
             raise(GFK_STATUS_INVALID_ARGUMENT, "threads: a pipeline has threads of its own");
         matrix.check(field, pipeline->try_run(call, gfk_matmul_host, &field, matrix.get(),
                                               from.get(), to.regions.get(), from.bytes(), mode));
-        return to.object;
+    } else {
+        const auto workspace =
+            call.workspace(gfk_matmul_workspace, &field, rows, cols, from.bytes(), &desc);
+        matrix.check(field, call.try_run(gfk_matmul, &field, matrix.get(), from.get(),
+                                         to.regions.get(), from.bytes(), mode, &desc,
+                                         workspace.memory, workspace.bytes, call.stream()));
     }
-    size_t bytes = 0;
-    check(gfk_matmul_workspace(&field, rows, cols, from.bytes(), &desc, &bytes));
-    void *workspace = call.workspace(bytes);
-    const gfk_status status =
-        call.try_run(gfk_matmul, &field, matrix.get(), from.get(), to.regions.get(), from.bytes(),
-                     mode, &desc, workspace, bytes, call.stream());
-    matrix.check(field, status);
     return to.object;
 }
 
@@ -236,9 +234,8 @@ struct Elimination {
 
     // Starts start(field, matrix, arguments..., record, pivots, desc, workspace...), waits, and raises Singular.
     template <class Start, class... Arguments>
-    void run(size_t workspace_bytes, Start start, const Arguments &...arguments) {
+    void run(const Call::Workspace &workspace, Start start, const Arguments &...arguments) {
         auto *record = static_cast<gfk_matrix_record *>(call.workspace(sizeof(gfk_matrix_record)));
-        void *workspace = call.workspace(workspace_bytes);
         uint32_t *numbers = nullptr;
         std::optional<Array> array;
         if (with_pivots) {
@@ -249,7 +246,7 @@ struct Elimination {
         gfk_status found = GFK_STATUS_SUCCESS;
         call.run([&] {
             const gfk_status status = start(&field, &matrix, arguments..., record, numbers, &desc,
-                                            workspace, workspace_bytes, call.stream());
+                                            workspace.memory, workspace.bytes, call.stream());
             if (status != GFK_STATUS_SUCCESS)
                 return status;
             found = gfk_matrix_wait(record, &desc, call.stream(), &result);
@@ -275,9 +272,8 @@ nb::object invert(nb::handle a, const AnyField &any_field, nb::handle out, bool 
     nb::object made = out.is_none() ? call.empty({n, n}) : nb::borrow(out);
     const Elements to(call, made, e.field.w, use_of(out), "out");
     to.check_shape(n, n);
-    size_t bytes = 0;
-    check(gfk_matrix_invert_workspace(&e.field, n, &e.desc, &bytes));
-    e.run(bytes, gfk_matrix_invert, to.data(), to.stride());
+    e.run(call.workspace(gfk_matrix_invert_workspace, &e.field, n, &e.desc), gfk_matrix_invert,
+          to.data(), to.stride());
     return e.results(made);
 }
 
@@ -288,9 +284,8 @@ nb::object solve(nb::handle a, nb::handle b, const AnyField &any_field, nb::hand
     const size_t n = e.square();
     const Regions from(call, b, n, e.field.w, Use::Read, "b");
     const Output to(call, out, from, n, e.field.w);
-    size_t bytes = 0;
-    check(gfk_matrix_solve_workspace(&e.field, n, from.bytes(), &e.desc, &bytes));
-    e.run(bytes, gfk_matrix_solve, from.get(), to.regions.get(), from.bytes());
+    e.run(call.workspace(gfk_matrix_solve_workspace, &e.field, n, from.bytes(), &e.desc),
+          gfk_matrix_solve, from.get(), to.regions.get(), from.bytes());
     return e.results(to.object);
 }
 
@@ -299,10 +294,10 @@ template <bool with_pivots>
 auto find_rank(nb::handle a, const AnyField &any_field, Integer threads,
                const std::optional<std::string> &kernel) {
     Call call;
-    size_t bytes = 0;
     Elimination e(call, any_field, a, threads, kernel, with_pivots);
-    check(gfk_matrix_rank_workspace(&e.field, e.matrix.rows, e.matrix.cols, &e.desc, &bytes));
-    e.run(bytes, gfk_matrix_rank);
+    e.run(
+        call.workspace(gfk_matrix_rank_workspace, &e.field, e.matrix.rows, e.matrix.cols, &e.desc),
+        gfk_matrix_rank);
     if constexpr (with_pivots)
         return e.pivots;
     else
@@ -337,7 +332,7 @@ struct Matrices {
 
 // gfk_matrix_invert_batch on the CPU, where the library has no batches: one matrix after the other.
 gfk_status invert_each(const Field &field, const Matrices &from, const Matrices &to,
-                       gfk_matrix_record *records, void *workspace, size_t workspace_bytes,
+                       gfk_matrix_record *records, const Call::Workspace &workspace,
                        const gfk_matmul_desc &desc) {
     const size_t n = from.array.size(1), bytes = field.w / 8;
     const bool in_place = from.array.data() == to.array.data() && from.step == to.step;
@@ -348,7 +343,7 @@ gfk_status invert_each(const Field &field, const Matrices &from, const Matrices 
             GFK_MATRIX_DENSE_INIT(from.array.data() + i * from.step * bytes, n, n, n);
         const gfk_status status =
             gfk_matrix_invert(&field, &a, to.array.data() + i * to.step * bytes, n, &records[i],
-                              nullptr, &desc, workspace, workspace_bytes, nullptr);
+                              nullptr, &desc, workspace.memory, workspace.bytes, nullptr);
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
@@ -369,12 +364,10 @@ nb::tuple invert_batch(nb::handle a, AnyField any_field, nb::handle out) {
     auto *results = reinterpret_cast<gfk_matrix_record *>(array.data());
     const gfk_matmul_desc desc = desc_of(call, field, n <= 256 ? 1 : 0, {}, false);
     if (call.device() == GFK_CPU) {
-        size_t bytes = 0;
-        check(gfk_matrix_invert_workspace(&field, n, &desc, &bytes));
-        void *workspace = call.workspace(bytes);
+        const auto workspace = call.workspace(gfk_matrix_invert_workspace, &field, n, &desc);
         call.run([&] {
             return count == 0 ? GFK_STATUS_SUCCESS
-                              : invert_each(field, from, to, results, workspace, bytes, desc);
+                              : invert_each(field, from, to, results, workspace, desc);
         });
     } else {
         call.run(gfk_matrix_invert_batch, &field, n, count, from.array.data(), from.step,

@@ -44,14 +44,14 @@ class Multiplier {
                       "method, implementation and kernel away");
             pipeline->run(call, gfk_region_multiply_host, &field_, constant, from.data(),
                           to.array.data(), from.bytes(), mode);
-            return to.object;
+        } else {
+            gfk_multiplier_t multiplier = at(call.device());
+            gfk_multiplier_info info;
+            check(gfk_multiplier_get_info(multiplier, &info));
+            void *workspace = call.workspace(info.workspace_bytes);
+            call.run(gfk_region_multiply, multiplier, constant, from.data(), to.array.data(),
+                     from.bytes(), mode, workspace, info.workspace_bytes, call.stream());
         }
-        gfk_multiplier_t multiplier = at(call.device());
-        gfk_multiplier_info info;
-        check(gfk_multiplier_get_info(multiplier, &info));
-        void *workspace = call.workspace(info.workspace_bytes);
-        call.run(gfk_region_multiply, multiplier, constant, from.data(), to.array.data(),
-                 from.bytes(), mode, workspace, info.workspace_bytes, call.stream());
         return to.object;
     }
 

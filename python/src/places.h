@@ -7,6 +7,12 @@
 #include "array.h"
 
 namespace gfk {
+// The method `prepare`: makes an object at a place.
+template <class T>
+void prepare(T &object, const Device &device) {
+    object.at(device.number());
+}
+
 // Nothing falls from one place to the other: what options name runs on one side only.
 [[noreturn]] inline void raise_wrong_place(int device) {
     raise(GFK_STATUS_WRONG_DEVICE, "the options name what runs on %s, and not in %s memory",

@@ -28,15 +28,11 @@ class Product {
             pipeline->run(call, gfk_product_host, &field_, matrix_.rows, matrix_.cols,
                           matrix_.elements.data(), from.get(), to.regions.get(), from.bytes(),
                           mode);
-            return to.object;
-        }
-        gfk_product_t product = at(call.device());
-        call.run(gfk_product_run, product, from.get(), to.regions.get(), from.bytes(), mode,
-                 call.stream());
+        } else
+            call.run(gfk_product_run, at(call.device()), from.get(), to.regions.get(), from.bytes(),
+                     mode, call.stream());
         return to.object;
     }
-
-    void prepare(const Device &device) { at(device.number()); }
 
     ProductInfo info(const Device &device) const {
         const gfk_product_desc desc = options_.desc(device.number());
@@ -54,7 +50,6 @@ class Product {
         return made;
     }
 
-  private:
     gfk_product_t at(int device) {
         return places_.at(device, options_.is_for_devices(), gfk_product_get_info,
                           [&](gfk_product_t *made) {
@@ -64,6 +59,7 @@ class Product {
                           });
     }
 
+  private:
     const Field field_;
     const Words matrix_;
     const ProductOptions options_;
@@ -100,7 +96,7 @@ pipeline: a gfk.Pipeline, for arrays in the CPU's memory; the Product then names
 it derives of the last 8 matrices. On a GPU the work is in the order of the framework's current stream. Returns out.
 Raises InvalidSize, Overlap, WrongDevice (also an engine of the CPU for arrays on a GPU), NotSupported, TableLimit,
 UnknownMethod (no such engine), TypeError (dtype), ValueError (shape, not contiguous).)")
-        .def("prepare", &Product::prepare, "device"_a = "cpu",
+        .def("prepare", prepare<Product>, "device"_a = "cpu",
              "Makes the product, with its tables, at a place before the first run there.")
         .def("info", &Product::info, "device"_a = "cpu", "What runs at a place. Nothing is made.")
         .def_prop_ro("field", &Product::field, "The Field of the symbols.")

@@ -382,11 +382,9 @@ class RLNC {
             pipeline->run(call, gfk_rlnc_encode_host, code, range.generation, range.first,
                           range.count, from.get(), to.regions.get());
         } else {
-            size_t bytes = 0;
-            check(gfk_rlnc_encode_workspace(code, &range, &bytes));
-            void *workspace = call.workspace(bytes);
+            const auto workspace = call.workspace(gfk_rlnc_encode_workspace, code, &range);
             call.run(gfk_rlnc_encode, code, &range, from.get(), to.regions.get(), elements, stride,
-                     workspace, bytes, call.stream());
+                     workspace.memory, workspace.bytes, call.stream());
         }
         return rows ? nb::object(nb::make_tuple(to.object, rows->object)) : to.object;
     }
@@ -430,12 +428,10 @@ class RLNC {
                           made.elements.data(), made.elements.stride(), to.regions.get());
             return nb::make_tuple(to.object, made.object);
         }
-        size_t bytes = 0;
-        check(gfk_rlnc_recode_workspace(code, &range, received, &bytes));
-        void *workspace = call.workspace(bytes);
+        const auto workspace = call.workspace(gfk_rlnc_recode_workspace, code, &range, received);
         call.run(gfk_rlnc_recode, code, &range, seed, received, rows.data(), rows.stride(),
                  from.get(), made.elements.data(), made.elements.stride(), to.regions.get(),
-                 workspace, bytes, call.stream());
+                 workspace.memory, workspace.bytes, call.stream());
         return nb::make_tuple(to.object, made.object);
     }
 

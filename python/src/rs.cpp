@@ -221,12 +221,11 @@ nb::object RS::encode(nb::handle data, nb::handle out, Pipeline *pipeline) {
     Call call(pipeline);
     const Regions from(call, data, k_, field_.w, Use::Read, "data");
     const Output to(call, out, from, m_, field_.w);
-    if (pipeline != nullptr) {
+    if (pipeline != nullptr)
         pipeline->run(call, gfk_rs_encode_host, model_, from.get(), to.regions.get(), from.bytes());
-        return to.object;
-    }
-    gfk_rs_t code = at(call.device());
-    call.run(gfk_rs_encode, code, from.get(), to.regions.get(), from.bytes(), call.stream());
+    else
+        call.run(gfk_rs_encode, at(call.device()), from.get(), to.regions.get(), from.bytes(),
+                 call.stream());
     return to.object;
 }
 
@@ -276,9 +275,8 @@ void RS::rebuild(const Call &call, const Codeword &codeword, const std::vector<s
     if (pipeline != nullptr)
         return pipeline->run(call, gfk_rs_decode_host, model_, address_of(lost), lost.size(),
                              address_of(wanted), wanted.size(), &data, &parity, codeword.bytes());
-    gfk_rs_t code = at(call.device());
-    call.run(gfk_rs_decode, code, address_of(lost), lost.size(), address_of(wanted), wanted.size(),
-             &data, &parity, codeword.bytes(), call.stream());
+    call.run(gfk_rs_decode, at(call.device()), address_of(lost), lost.size(), address_of(wanted),
+             wanted.size(), &data, &parity, codeword.bytes(), call.stream());
 }
 
 nb::object RS::decode(nb::handle data, nb::handle parity, nb::handle lost, nb::handle wanted,
@@ -325,8 +323,7 @@ nb::object RS::verify(nb::handle data, nb::handle parity, nb::handle out, Pipeli
         if (pipeline != nullptr)
             return pipeline->run(call, gfk_rs_verify_host, model_, from.get(), others.get(),
                                  from.bytes(), differs);
-        gfk_rs_t code = at(call.device());
-        call.run(gfk_rs_verify, code, from.get(), others.get(), from.bytes(), differs,
+        call.run(gfk_rs_verify, at(call.device()), from.get(), others.get(), from.bytes(), differs,
                  call.stream());
     };
     if (out.is_none()) {
@@ -351,15 +348,13 @@ Located RS::locate(nb::handle data, nb::handle parity, bool repair) {
     const Regions others(call, parity, m_, field_.w, use, "parity");
     others.check_bytes(from.bytes());
     gfk_rs_t code = at(call.device());
-    size_t bytes = 0;
-    check(gfk_rs_locate_workspace(code, from.bytes(), &bytes));
-    void *workspace = call.workspace(bytes);
+    const auto workspace = call.workspace(gfk_rs_locate_workspace, code, from.bytes());
     constexpr size_t verdict_words = sizeof(gfk_rs_verdict) / sizeof(uint64_t);
     Result result(call, verdict_words + n());
     auto *memory = static_cast<uint64_t *>(result.data());
     call.run(gfk_rs_locate, code, from.get(), others.get(), from.bytes(),
              repair ? GFK_RS_REPAIR : GFK_RS_REPORT, reinterpret_cast<gfk_rs_verdict *>(memory),
-             memory + verdict_words, workspace, bytes, call.stream());
+             memory + verdict_words, workspace.memory, workspace.bytes, call.stream());
     const uint64_t *words = result.words();
     gfk_rs_verdict verdict;
     memcpy(&verdict, words, sizeof verdict);
@@ -383,9 +378,8 @@ nb::object RS::delta(nb::handle before, nb::handle after, nb::handle out) {
     if (to.bytes() != from.bytes() || made.array.bytes() != from.bytes())
         raise_value("before has %zu bytes, after %zu, and out %zu", from.bytes(), to.bytes(),
                     made.array.bytes());
-    gfk_rs_t code = at(call.device());
-    call.run(gfk_rs_delta, code, from.data(), to.data(), made.array.data(), from.bytes(),
-             call.stream());
+    call.run(gfk_rs_delta, at(call.device()), from.data(), to.data(), made.array.data(),
+             from.bytes(), call.stream());
     return made.object;
 }
 
@@ -447,9 +441,8 @@ What depends on the place, such as TableLimit, is raised by prepare or by the fi
         .def_prop_ro("matrix", &RS::matrix_array,
                      "A numpy array of m x k elements, uint32; a new one each time.")
         .def("info", &RS::info, "device"_a = "cpu", "What the code is at a place.")
-        .def(
-            "prepare", [](RS &rs, const Device &device) { rs.at(device.number()); },
-            "device"_a = "cpu", "Makes the code, with its tables, at a place.")
+        .def("prepare", prepare<RS>, "device"_a = "cpu",
+             "Makes the code, with its tables, at a place.")
         .def("encode", &RS::encode, "data"_a, "out"_a = nb::none(), nb::kw_only(),
              "pipeline"_a = nb::none(),
              R"(The parity of the data: m regions, shaped as those of data.

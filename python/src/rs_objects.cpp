@@ -281,10 +281,8 @@ may be None in lists.)")
         .def_ro("wanted", &RSDecoder::wanted, "The regions that run rebuilds, in their order.")
         .def_ro("sources", &RSDecoder::sources,
                 "The k regions that run reads; none if nothing is wanted.")
-        .def(
-            "prepare",
-            [](RSDecoder &decoder, const Device &device) { decoder.at(device.number()); },
-            "device"_a = "cpu", "Makes the decoder at a place, as RS.prepare.")
+        .def("prepare", prepare<RSDecoder>, "device"_a = "cpu",
+             "Makes the decoder at a place, as RS.prepare.")
         .def("info", &RSDecoder::info, "device"_a = "cpu",
              "The ProductInfo of the decoder at a place; None if nothing is wanted.")
         .def("__reduce__", &RSDecoder::reduce);
@@ -297,10 +295,8 @@ may be None in lists.)")
             [](RSUpdater &u, nb::handle delta, nb::handle parity) { u.run(delta, {}, parity); },
             "delta"_a, "parity"_a, "As RS.apply_delta.")
         .def_ro("index", &RSUpdater::index, "The data region that changes.")
-        .def(
-            "prepare",
-            [](RSUpdater &updater, const Device &device) { updater.at(device.number()); },
-            "device"_a = "cpu", "Makes the updater at a place, as RS.prepare.")
+        .def("prepare", prepare<RSUpdater>, "device"_a = "cpu",
+             "Makes the updater at a place, as RS.prepare.")
         .def("__reduce__", &RSUpdater::reduce);
     nb::class_<RSBatch>(
         module, "RSBatch",
