@@ -29,16 +29,13 @@ struct Argument {
 struct Integer : Argument {
     static constexpr auto python = nb::detail::const_name("int");
     // Raises TypeError for what is no integer, InvalidArgument for an integer outside; `above` for one above.
-    uint64_t in(const char *name, uint64_t least, uint64_t most,
-                gfk_status above = GFK_STATUS_INVALID_ARGUMENT) const;
+    uint64_t in(const char *name, uint64_t least, uint64_t most, gfk_status above = GFK_STATUS_INVALID_ARGUMENT) const;
     size_t size(const char *name, size_t least = 0, size_t most = SIZE_MAX,
                 gfk_status above = GFK_STATUS_INVALID_ARGUMENT) const {
         return in(name, least, most, above);
     }
     uint64_t word64(const char *name) const { return in(name, 0, UINT64_MAX); }
-    uint32_t word32(const char *name) const {
-        return static_cast<uint32_t>(in(name, 0, UINT32_MAX));
-    }
+    uint32_t word32(const char *name) const { return static_cast<uint32_t>(in(name, 0, UINT32_MAX)); }
 };
 
 // Refuses a text with a NUL character, which C would cut. `argument` is its name, for messages.
@@ -49,8 +46,8 @@ inline void check_text(const std::optional<std::string> &text, const char *argum
 
 // The enumerator from `first` to `last` that has a name. Raises `status` for another name.
 template <class Enum>
-Enum named(const std::string &name, const char *argument, Enum first, Enum last,
-           const char *(*name_of)(Enum), gfk_status status = GFK_STATUS_INVALID_ARGUMENT) {
+Enum named(const std::string &name, const char *argument, Enum first, Enum last, const char *(*name_of)(Enum),
+           gfk_status status = GFK_STATUS_INVALID_ARGUMENT) {
     std::string known;
     check_text(name, argument);
     for (int i = first; i <= last; i++) {
@@ -63,8 +60,7 @@ Enum named(const std::string &name, const char *argument, Enum first, Enum last,
 } // namespace gfk
 
 template <class T>
-struct nanobind::detail::type_caster<
-    T, nanobind::detail::enable_if_t<std::is_base_of_v<gfk::Argument, T>>> {
+struct nanobind::detail::type_caster<T, nanobind::detail::enable_if_t<std::is_base_of_v<gfk::Argument, T>>> {
     NB_TYPE_CASTER(T, T::python)
     bool from_python(handle source, uint8_t, cleanup_list *) noexcept {
         value.object = borrow(source);

@@ -41,8 +41,7 @@ const Exchange *exchange_of(nb::handle type) {
     nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
     if (!PyCapsule_CheckExact(capsule.ptr()))
         return nullptr;
-    auto *header =
-        static_cast<ExchangeHeader *>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+    auto *header = static_cast<ExchangeHeader *>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
     while (header != nullptr && header->major > 1)
         header = header->previous;
     if (header == nullptr) {
@@ -55,8 +54,7 @@ const Exchange *exchange_of(nb::handle type) {
 } // namespace
 
 struct ArrayType {
-    std::string
-        framework; // "numpy", "torch", ...: of the type or a base of it; else the type's package
+    std::string framework; // "numpy", "torch", ...: of the type or a base of it; else the type's package
     bool is_buffer, is_dlpack, is_cuda_interface;
     bool is_immutable, is_masked, is_torch;
     const Exchange *exchange;
@@ -112,11 +110,10 @@ void Call::settle(const ArrayType &type, int device, nb::handle object) {
         device_ = device;
     }
     if (device != device_ && has_pipeline_)
-        raise(GFK_STATUS_WRONG_DEVICE, "a pipeline takes arrays in the CPU's memory; without "
-                                       "pipeline= the call works on the GPU where its arrays are");
+        raise(GFK_STATUS_WRONG_DEVICE, "a pipeline takes arrays in the CPU's memory; without pipeline= the call works "
+                                       "on the GPU where its arrays are");
     if (device != device_)
-        raise(GFK_STATUS_WRONG_DEVICE,
-              "the arrays of one call are in one place: some are %s, others %s",
+        raise(GFK_STATUS_WRONG_DEVICE, "the arrays of one call are in one place: some are %s, others %s",
               device_ == GFK_CPU ? "in the CPU's memory" : "on a GPU",
               device == GFK_CPU ? "in the CPU's memory" : "on another GPU");
     if (!like_.is_valid())
@@ -138,8 +135,8 @@ void Call::settle(const ArrayType &type, int device, nb::handle object) {
                 stream_ = reinterpret_cast<gfk_stream_t>(nb::cast<uintptr_t>(address));
         }
     } else if (type_->framework != type.framework) {
-        raise_type("the arrays of one call on a GPU are of one framework, not of %s and %s",
-                   type_->framework.c_str(), type.framework.c_str());
+        raise_type("the arrays of one call on a GPU are of one framework, not of %s and %s", type_->framework.c_str(),
+                   type.framework.c_str());
     }
 }
 
@@ -154,8 +151,7 @@ void Call::keep_memory_of(nb::handle tensor) {
 Call Call::again() const {
     for (const auto &[identity, memory] : memory_)
         if (nb::cast<uintptr_t>(memory.storage.attr("data_ptr")()) != memory.address)
-            raise_value("a tensor has other memory than when the batch was made (resize_ does "
-                        "that): make a new batch");
+            raise_value("a tensor has other memory than when the batch was made (resize_ does that): make a new batch");
     Call made;
     if (type_ != nullptr) {
         made.stream_ = stream_;
@@ -193,8 +189,7 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
         list.append(n);
     static const nb::handle function = python("_arrays", "empty").release();
     try {
-        return function(like, nb::tuple(list),
-                        dtype == nullptr ? nb::none() : nb::object(nb::str(dtype)));
+        return function(like, nb::tuple(list), dtype == nullptr ? nb::none() : nb::object(nb::str(dtype)));
     } catch (nb::python_error &error) { // numpy and torch have several for too many bytes
         if (!error.matches(PyExc_MemoryError) && !error.matches(PyExc_ValueError) &&
             !error.matches(PyExc_OverflowError) && !error.matches(PyExc_RuntimeError))
@@ -207,14 +202,13 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
 // ---- one array ----------------------------------------------------------------------------------
 
 // The framework's refusal to show an array's memory (a sparse array, one that is traced, ...) as a TypeError.
-[[noreturn]] static void raise_unreachable(const char *name, nb::python_error &error,
-                                           nb::handle object) {
+[[noreturn]] static void raise_unreachable(const char *name, nb::python_error &error, nb::handle object) {
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError))
         throw error;
     const std::string text = nb::cast<std::string>(nb::str(error.value()));
     const auto advice = nb::cast<std::string>(python("_arrays", "advice")(object));
-    raise_type("%s: the array has no memory that gfk can reach (%s)%s", name,
-               text.substr(0, text.find('\n')).c_str(), advice.c_str());
+    raise_type("%s: the array has no memory that gfk can reach (%s)%s", name, text.substr(0, text.find('\n')).c_str(),
+               advice.c_str());
 }
 
 // An array that has elements and no address: a null pointer means something else to the library.
@@ -241,8 +235,7 @@ void Array::check_storage(nb::handle tensor) const {
     size_t there = 0, first = 0, last = 0;
     try {
         const auto call = [](nb::handle object, PyObject *method) {
-            nb::object result =
-                nb::steal(PyObject_CallMethodObjArgs(object.ptr(), method, nullptr));
+            nb::object result = nb::steal(PyObject_CallMethodObjArgs(object.ptr(), method, nullptr));
             if (!result.is_valid())
                 throw nb::python_error();
             return result;
@@ -285,8 +278,7 @@ Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(n
     if (type.is_masked)
         raise_type("%s: the array has a mask; pass x.data, or x.filled(0)", name);
     if (use == Use::Write && type.is_immutable)
-        raise_type("%s: an array of %s is immutable; leave out= away and take the result, or pass "
-                   "a copy of numpy",
+        raise_type("%s: an array of %s is immutable; leave out= away and take the result, or pass a copy of numpy",
                    name, type.framework.c_str());
     take(call, object, use, type);
     if (!type.is_torch)
@@ -331,9 +323,8 @@ void Array::take(Call &call, nb::handle object, Use use, const ArrayType &type) 
     } else if (type.is_cuda_interface)
         return take_cuda_interface(object, use, call, type);
     else
-        raise_type(
-            "%s: %s is not an array (numpy, torch, cupy, jax, or another that exports DLPack)",
-            name_, type_name_of(object).c_str());
+        raise_type("%s: %s is not an array (numpy, torch, cupy, jax, or another that exports DLPack)", name_,
+                   type_name_of(object).c_str());
     take_memory(call, object, type);
 }
 
@@ -346,8 +337,7 @@ void Array::refuse_lazy_view(nb::handle tensor) const {
         raise_unreachable(name_, error, tensor);
     }
     if (negated.ptr() == Py_True)
-        raise_value("%s: the tensor is a view that negates its elements when they are read; pass "
-                    "x.resolve_neg()",
+        raise_value("%s: the tensor is a view that negates its elements when they are read; pass x.resolve_neg()",
                     name_);
     if (code_ == DL_COMPLEX && nb::cast<bool>(tensor.attr("is_conj")()))
         raise_type("%s: the tensor is a view that conjugates its elements when they are read; pass "
@@ -359,8 +349,7 @@ void Array::take_buffer(nb::handle object, Use use, const ArrayType &type) {
     code_ = UINT8_MAX; // until the elements are known to be integers: check_symbols refuses others
     if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
         const nb::python_error error; // numpy and jax make no buffers of dates, of bfloat16, ...
-        if (!type.is_dlpack ||
-            (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError)))
+        if (!type.is_dlpack || (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError)))
             throw error;
         raise_type("%s: the elements must be bytes or integers (%s)", name_, error.what());
     }
@@ -386,9 +375,7 @@ void Array::take_buffer(nb::handle object, Use use, const ArrayType &type) {
     strides_.assign(buffer_.strides, buffer_.strides + buffer_.ndim);
     for (int64_t &stride : strides_) {
         if (stride % buffer_.itemsize != 0)
-            raise_value("%s: the array's elements are not a whole number of elements apart; pass a "
-                        "copy",
-                        name_);
+            raise_value("%s: the array's elements are not a whole number of elements apart; pass a copy", name_);
         stride /= buffer_.itemsize;
     }
 }
@@ -409,8 +396,7 @@ void Array::take_dlpack(nb::handle object, Use use, const Call &call) {
         PyDict_DelItemString(arguments.ptr(), "max_version"); // DLPack before 1.0
         owner_ = method(**arguments);
     }
-    if (auto *managed = static_cast<ManagedTensor *>(
-            PyCapsule_GetPointer(owner_.ptr(), "dltensor_versioned"))) {
+    if (auto *managed = static_cast<ManagedTensor *>(PyCapsule_GetPointer(owner_.ptr(), "dltensor_versioned"))) {
         if (managed->major != 1)
             raise_type("%s: the array exports DLPack %u, which is too new", name_, managed->major);
         if (use == Use::Write && (managed->flags & DL_READ_ONLY) != 0)
@@ -487,15 +473,13 @@ size_t Array::bytes() const {
 
 void Array::raise_wrong_dtype(unsigned w, Meaning meaning) const {
     if (meaning == Meaning::Data)
-        raise_type(
-            w == 8 ? "%s: the elements must be bytes (uint8); view the array as uint8"
-                   : "%s: the elements must be bytes or %u-bit integers; view the array as uint8",
-            name_, w);
+        raise_type(w == 8 ? "%s: the elements must be bytes (uint8); view the array as uint8"
+                          : "%s: the elements must be bytes or %u-bit integers; view the array as uint8",
+                   name_, w);
     if (use_ == Use::Write)
-        raise_type("%s: the elements must be integers of %u bits; pass an array of uint%u", name_,
-                   w, w);
-    raise_type("%s: the elements must be integers of %u bits; x.astype('uint%u') converts numbers, "
-               "x.to(torch.uint%u) those of torch",
+        raise_type("%s: the elements must be integers of %u bits; pass an array of uint%u", name_, w, w);
+    raise_type("%s: the elements must be integers of %u bits; x.astype('uint%u') converts numbers, x.to(torch.uint%u) "
+               "those of torch",
                name_, w, w, w);
 }
 
@@ -508,8 +492,8 @@ void Array::check_elements(unsigned w) const {
     if ((code_ != DL_INT && code_ != DL_UINT) || bits_ != w)
         raise_wrong_dtype(w, Meaning::Elements);
     if (bytes() != 0 && reinterpret_cast<uintptr_t>(data_) % item_bytes() != 0)
-        raise_value("%s: the address of the array is no multiple of %zu, the bytes of an element; "
-                    "pass a copy (numpy.array(x), x.clone() of torch)",
+        raise_value("%s: the address of the array is no multiple of %zu, the bytes of an element; pass a copy "
+                    "(numpy.array(x), x.clone() of torch)",
                     name_, item_bytes());
 }
 
@@ -520,8 +504,7 @@ void Array::check_contiguous(size_t first) const {
             return;
     for (size_t i = shape_.size(); i-- > first;) {
         if (shape_[i] != 1 && strides_[i] != step)
-            raise_value("%s: the array is not contiguous; pass a contiguous copy "
-                        "(numpy.ascontiguousarray(x), "
+            raise_value("%s: the array is not contiguous; pass a contiguous copy (numpy.ascontiguousarray(x), "
                         "cupy.ascontiguousarray(x), x.contiguous() of torch)",
                         name_);
         step *= shape_[i];
@@ -551,8 +534,7 @@ gfk_accumulate mode_of(nb::handle out, bool accumulate) {
 }
 
 bool has_groups(const Array &array, size_t count, size_t groups) {
-    return groups != 0 && array.dimensions() >= 3 && array.size(0) != count &&
-           array.size(0) * array.size(1) == count &&
+    return groups != 0 && array.dimensions() >= 3 && array.size(0) != count && array.size(0) * array.size(1) == count &&
            (groups == ANY_GROUPS || array.size(0) == groups);
 }
 
@@ -564,12 +546,11 @@ size_t Array::stride() const {
 
 void check_whole_symbols(size_t bytes, unsigned w, const char *name) {
     if (bytes % (w / 8) != 0)
-        raise(GFK_STATUS_INVALID_SIZE,
-              "%s: a region of %zu bytes is no whole number of %u-bit symbols", name, bytes, w);
+        raise(GFK_STATUS_INVALID_SIZE, "%s: a region of %zu bytes is no whole number of %u-bit symbols", name, bytes,
+              w);
 }
 
-Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w,
-                 Meaning meaning) {
+Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w, Meaning meaning) {
     Array array(call, object, use, name);
     array.check_symbols(w, meaning);
     array.check_contiguous();
@@ -577,8 +558,7 @@ Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsig
     return array;
 }
 
-SymbolsOutput::SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w,
-                             Meaning meaning)
+SymbolsOutput::SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w, Meaning meaning)
     : object(out.is_none() ? call.empty(model.shape()) : nb::borrow(out)),
       array(symbols_of(call, object, use_of(out), "out", w, meaning)) {}
 } // namespace gfk

@@ -24,8 +24,7 @@ class Call {
     // A call at the place of an object, for arrays there. There may be none.
     explicit Call(int device) : device_(device), place_known_(true) {}
     // A call with a pipeline, for arrays in the CPU's memory. Without one (NULL): a call at any place.
-    explicit Call(const Pipeline *pipeline)
-        : place_known_(pipeline != nullptr), has_pipeline_(pipeline != nullptr) {}
+    explicit Call(const Pipeline *pipeline) : place_known_(pipeline != nullptr), has_pipeline_(pipeline != nullptr) {}
     // A call whose arrays are used after it: again() is what uses them.
     struct Keeping {};
     explicit Call(Keeping) : keeps_(true) {}
@@ -172,15 +171,13 @@ bool has_groups(const Array &array, size_t count, size_t groups);
 void check_whole_symbols(size_t bytes, unsigned w, const char *name);
 
 // A contiguous array of whole symbols of w bits.
-Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w,
-                 Meaning meaning = Meaning::Data);
+Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w, Meaning meaning = Meaning::Data);
 
 // `out`, or a new array if it is None: contiguous, of symbols; a new one is shaped as `model`.
 struct SymbolsOutput {
     nb::object object;
     Array array;
-    SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w,
-                  Meaning meaning = Meaning::Data);
+    SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w, Meaning meaning = Meaning::Data);
 };
 
 // The regions of a call: the rows of an array of two or more dimensions, or a list of arrays.
@@ -190,8 +187,8 @@ class Regions {
     // `count` regions of whole symbols of w bits. With Missing::Allowed, elements of a list may be None,
     // and their addresses are NULL. With `groups`, an array may have the shape (groups, count / groups,
     // ...), the regions of one group after those of the other; ANY_GROUPS: of any number of groups.
-    Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name,
-            Missing missing = None, size_t groups = 0);
+    Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name, Missing missing = None,
+            size_t groups = 0);
 
     size_t count() const { return count_; }
     // Is there no array, because all elements of the list are None?
@@ -224,7 +221,6 @@ class Regions {
 struct Output {
     nb::object object;
     Regions regions;
-    Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w,
-           size_t groups = 0);
+    Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w, size_t groups = 0);
 };
 } // namespace gfk

@@ -25,9 +25,8 @@ using Devices = std::optional<std::vector<Device>>;
 // A descriptor, and what its pointers point to.
 class PipelineOptions {
   public:
-    PipelineOptions(const std::string &path, const Devices &devices, Integer device_memory,
-                    Integer pinned_memory, Integer chunk, Integer streams, Integer threads,
-                    nb::handle calibration_file);
+    PipelineOptions(const std::string &path, const Devices &devices, Integer device_memory, Integer pinned_memory,
+                    Integer chunk, Integer streams, Integer threads, nb::handle calibration_file);
     const gfk_pipeline_desc *get() const { return &desc_; }
 
   private:

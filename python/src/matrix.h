@@ -49,8 +49,7 @@ Words words_of(const Field &field, nb::handle object, const char *name);
 // `groups`, also an array of the shape (groups, rows / groups, cols).
 class Elements {
   public:
-    Elements(Call &call, nb::handle object, unsigned w, Use use, const char *name,
-             size_t groups = 0);
+    Elements(Call &call, nb::handle object, unsigned w, Use use, const char *name, size_t groups = 0);
     uint8_t *data() const { return array_.data(); }
     size_t rows() const { return array_.size(0); }
     size_t cols() const { return array_.size(1); }

@@ -22,8 +22,7 @@ void prepare(T &object, const Device &device) {
 // A descriptor that names what runs on the CPU means the CPU at any place: is the new object where the arrays
 // are? Else destroys it and returns WRONG_DEVICE.
 template <class Handle, class Info>
-gfk_status check_place(Handle made, int device, gfk_status (*get_info)(Handle, Info *),
-                       void (*destroy)(Handle)) {
+gfk_status check_place(Handle made, int device, gfk_status (*get_info)(Handle, Info *), void (*destroy)(Handle)) {
     Info info;
     gfk_status status = get_info(made, &info);
     if (status == GFK_STATUS_SUCCESS && info.device != device)
@@ -78,14 +77,12 @@ class Places {
 
     // The same for options that may name what runs on one side only.
     template <class Create, class Info>
-    Handle at(int device, bool is_for_devices, gfk_status (*get_info)(Handle, Info *),
-              Create &&create) {
+    Handle at(int device, bool is_for_devices, gfk_status (*get_info)(Handle, Info *), Create &&create) {
         if (device == GFK_CPU && is_for_devices)
             raise_wrong_place(device);
         return at(device, [&](Handle *made) {
             const gfk_status status = create(made);
-            return status == GFK_STATUS_SUCCESS ? check_place(*made, device, get_info, destroy)
-                                                : status;
+            return status == GFK_STATUS_SUCCESS ? check_place(*made, device, get_info, destroy) : status;
         });
     }
 

@@ -23,14 +23,12 @@ class Product {
         if (pipeline != nullptr) {
             if (options_.has_choice())
                 raise(GFK_STATUS_INVALID_ARGUMENT,
-                      "pipeline: a pipeline chooses its engines; leave "
-                      "engine, family and method away");
-            pipeline->run(call, gfk_product_host, &field_, matrix_.rows, matrix_.cols,
-                          matrix_.elements.data(), from.get(), to.regions.get(), from.bytes(),
-                          mode);
+                      "pipeline: a pipeline chooses its engines; leave engine, family and method away");
+            pipeline->run(call, gfk_product_host, &field_, matrix_.rows, matrix_.cols, matrix_.elements.data(),
+                          from.get(), to.regions.get(), from.bytes(), mode);
         } else
-            call.run(gfk_product_run, at(call.device()), from.get(), to.regions.get(), from.bytes(),
-                     mode, call.stream());
+            call.run(gfk_product_run, at(call.device()), from.get(), to.regions.get(), from.bytes(), mode,
+                     call.stream());
         return to.object;
     }
 
@@ -51,12 +49,10 @@ class Product {
     }
 
     gfk_product_t at(int device) {
-        return places_.at(device, options_.is_for_devices(), gfk_product_get_info,
-                          [&](gfk_product_t *made) {
-                              const gfk_product_desc desc = options_.desc(device);
-                              return gfk_product_create(made, &field_, matrix_.rows, matrix_.cols,
-                                                        matrix_.elements.data(), &desc);
-                          });
+        return places_.at(device, options_.is_for_devices(), gfk_product_get_info, [&](gfk_product_t *made) {
+            const gfk_product_desc desc = options_.desc(device);
+            return gfk_product_create(made, &field_, matrix_.rows, matrix_.cols, matrix_.elements.data(), &desc);
+        });
     }
 
   private:
@@ -85,8 +81,8 @@ table_limit: bytes for tables; 0: 1 GiB.
 check_pointers: calls check the memory of every pointer; for debugging.
 isal_library, gfcomplete_library: absolute paths of these libraries, for their engines.
 Raises InvalidConstant (an element is not in the field), UnknownMethod, ValueError (shape), TypeError.)");
-    type.def("run", &Product::run, "x"_a, "out"_a = nb::none(), "accumulate"_a = false,
-             nb::kw_only(), "pipeline"_a = nb::none(),
+    type.def("run", &Product::run, "x"_a, "out"_a = nb::none(), "accumulate"_a = false, nb::kw_only(),
+             "pipeline"_a = nb::none(),
              R"(The matrix times regions, or out ^= that with accumulate.
 
 x: cols regions of one length: an array of the shape (cols, ...) whose rows may have gaps between them, or a list of

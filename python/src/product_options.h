@@ -18,16 +18,13 @@ class ProductOptions {
     ProductOptions() = default; // of GFK_PRODUCT_DESC_INIT
     // Raises UnknownMethod for a family or a method that does not exist, InvalidArgument for the path of a
     // library that is not absolute, ValueError for a text with a NUL character.
-    ProductOptions(Text engine, Text family, Text method, Integer expected_bytes,
-                   Integer table_limit, bool check_pointers, Path isal_library,
-                   Path gfcomplete_library);
+    ProductOptions(Text engine, Text family, Text method, Integer expected_bytes, Integer table_limit,
+                   bool check_pointers, Path isal_library, Path gfcomplete_library);
 
     // Do the options name an engine, a family or a method of devices?
     bool is_for_devices() const;
     // Do they name an engine, a family or a method? A pipeline chooses its own.
-    bool has_choice() const {
-        return engine_ || desc_.family != GFK_ENGINE_AUTO || desc_.method != GFK_METHOD_AUTO;
-    }
+    bool has_choice() const { return engine_ || desc_.family != GFK_ENGINE_AUTO || desc_.method != GFK_METHOD_AUTO; }
     // Raises InvalidArgument for an engine of other symbols.
     void check_width(unsigned w) const;
     // The keyword arguments that make such options.
@@ -54,14 +51,14 @@ void def_init_with_options(Class &type, const Extra &...extra) {
     using Path = ProductOptions::Path;
     type.def(
         "__init__",
-        [](T *self, Arguments... arguments, Text engine, Text family, Text method, Integer bytes,
-           Integer limit, bool check_pointers, Path isal, Path gfcomplete) {
+        [](T *self, Arguments... arguments, Text engine, Text family, Text method, Integer bytes, Integer limit,
+           bool check_pointers, Path isal, Path gfcomplete) {
             new (self) T(std::forward<Arguments>(arguments)...,
-                         {std::move(engine), std::move(family), std::move(method), bytes, limit,
-                          check_pointers, std::move(isal), std::move(gfcomplete)});
+                         {std::move(engine), std::move(family), std::move(method), bytes, limit, check_pointers,
+                          std::move(isal), std::move(gfcomplete)});
         },
-        extra..., "engine"_a = nb::none(), "family"_a = nb::none(), "method"_a = nb::none(),
-        "expected_bytes"_a = 0, "table_limit"_a = 0, "check_pointers"_a = false,
-        "isal_library"_a = nb::none(), "gfcomplete_library"_a = nb::none());
+        extra..., "engine"_a = nb::none(), "family"_a = nb::none(), "method"_a = nb::none(), "expected_bytes"_a = 0,
+        "table_limit"_a = 0, "check_pointers"_a = false, "isal_library"_a = nb::none(),
+        "gfcomplete_library"_a = nb::none());
 }
 } // namespace gfk

@@ -27,8 +27,7 @@ nb::object reduced(nb::handle self, const nb::dict &arguments) {
 }
 // The result of __reduce__ of what a method of an object or of a class makes.
 template <class... Arguments>
-nb::object called(nb::handle owner, const char *name, const nb::dict &options,
-                  const Arguments &...arguments) {
+nb::object called(nb::handle owner, const char *name, const nb::dict &options, const Arguments &...arguments) {
     return nb::make_tuple(python("_reduce", "called"),
                           nb::make_tuple(owner, name, nb::make_tuple(arguments...), options));
 }

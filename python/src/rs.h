@@ -14,8 +14,7 @@ class Pipeline;
 
 class RS {
   public:
-    RS(Integer k, Integer m, AnyField field, nb::handle matrix, bool unchecked,
-       ProductOptions options);
+    RS(Integer k, Integer m, AnyField field, nb::handle matrix, bool unchecked, ProductOptions options);
 
     size_t k() const { return k_; }
     size_t m() const { return m_; }
@@ -29,8 +28,8 @@ class RS {
     bool is_model_at_cpu() const { return model_is_at_cpu_; }
 
     nb::object encode(nb::handle data, nb::handle out, Pipeline *pipeline);
-    nb::object decode(nb::handle data, nb::handle parity, nb::handle lost, nb::handle wanted,
-                      nb::handle out, Pipeline *pipeline);
+    nb::object decode(nb::handle data, nb::handle parity, nb::handle lost, nb::handle wanted, nb::handle out,
+                      Pipeline *pipeline);
     void repair(nb::handle data, nb::handle parity, nb::handle lost, Pipeline *pipeline);
     nb::object verify(nb::handle data, nb::handle parity, nb::handle out, Pipeline *pipeline);
     Located locate(nb::handle data, nb::handle parity, bool repair);

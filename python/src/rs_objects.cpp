@@ -18,8 +18,7 @@ class RSDecoder {
 
     RSDecoder(RS &rs, nb::handle of_lost, nb::handle of_wanted)
         : lost(indices_of(of_lost, rs.n(), "lost")),
-          wanted(of_wanted.is_none() ? lost : indices_of(of_wanted, rs.n(), "wanted")),
-          owner_(nb::find(rs)), rs_(rs) {
+          wanted(of_wanted.is_none() ? lost : indices_of(of_wanted, rs.n(), "wanted")), owner_(nb::find(rs)), rs_(rs) {
         // Everything that may be wrong with the indices, and the sources, are the same at any place.
         gfk_rs_decoder_t model = nullptr;
         const gfk_status status = unlocked([&] { return create(&model, rs.model()); });
@@ -45,13 +44,10 @@ class RSDecoder {
         for (const size_t source : sources)
             if (codeword.is_missing(source))
                 raise(GFK_STATUS_INVALID_ARGUMENT,
-                      "the decoder reads region %zu, which is None: make a decoder with this index "
-                      "in lost",
-                      source);
+                      "the decoder reads region %zu, which is None: make a decoder with this index in lost", source);
         const gfk_regions data_regions = codeword.data(), parity_regions = codeword.parity();
         gfk_rs_decoder_t decoder = at(call.device());
-        call.run(gfk_rs_decoder_run, decoder, &data_regions, &parity_regions, codeword.bytes(),
-                 call.stream());
+        call.run(gfk_rs_decoder_run, decoder, &data_regions, &parity_regions, codeword.bytes(), call.stream());
         return result;
     }
 
@@ -66,8 +62,8 @@ class RSDecoder {
 
   private:
     gfk_status create(gfk_rs_decoder_t *made, gfk_rs_t code) const {
-        return gfk_rs_decoder_create(made, code, address_of(lost), lost.size(), address_of(wanted),
-                                     wanted.size(), nullptr);
+        return gfk_rs_decoder_create(made, code, address_of(lost), lost.size(), address_of(wanted), wanted.size(),
+                                     nullptr);
     }
 
     nb::object owner_;
@@ -80,44 +76,39 @@ class RSDecoder {
 // Takes before and after, or a delta and no `after`, and the parity, and runs
 // work(object, from, to or NULL, parity, bytes, stream) with the object that `owner` has for the place.
 template <class Owner, class Work>
-void change(const RS &rs, nb::handle before, nb::handle after, nb::handle parity, Owner &owner,
-            Work &&work) {
+void change(const RS &rs, nb::handle before, nb::handle after, nb::handle parity, Owner &owner, Work &&work) {
     Call call;
     const unsigned w = rs.field().w;
     std::optional<Array> to;
-    const Array from =
-        symbols_of(call, before, Use::Read, after.is_valid() ? "before" : "delta", w);
+    const Array from = symbols_of(call, before, Use::Read, after.is_valid() ? "before" : "delta", w);
     if (after.is_valid())
         to.emplace(symbols_of(call, after, Use::Read, "after", w));
     if (to && to->bytes() != from.bytes())
         raise_value("before has %zu bytes, and after %zu", from.bytes(), to->bytes());
     const Regions regions(call, parity, rs.m(), w, Use::Write, "parity");
     regions.check_bytes(from.bytes());
-    call.run(work, owner.at(call.device()), from.data(), to ? to->data() : nullptr, regions.get(),
-             from.bytes(), call.stream());
+    call.run(work, owner.at(call.device()), from.data(), to ? to->data() : nullptr, regions.get(), from.bytes(),
+             call.stream());
 }
 
 void update(RS &rs, nb::handle index, nb::handle before, nb::handle after, nb::handle parity) {
     const size_t i = index_of(index, rs.k(), "index");
-    change(rs, before, after, parity, rs,
-           [&](gfk_rs_t code, const void *from, const void *to, auto... rest) {
-               return after.is_valid() ? gfk_rs_update(code, i, from, to, rest...)
-                                       : gfk_rs_apply_delta(code, i, from, rest...);
-           });
+    change(rs, before, after, parity, rs, [&](gfk_rs_t code, const void *from, const void *to, auto... rest) {
+        return after.is_valid() ? gfk_rs_update(code, i, from, to, rest...)
+                                : gfk_rs_apply_delta(code, i, from, rest...);
+    });
 }
 
 class RSUpdater {
   public:
     const size_t index;
 
-    RSUpdater(RS &rs, nb::handle region)
-        : index(index_of(region, rs.k(), "index")), owner_(nb::find(rs)), rs_(rs) {}
+    RSUpdater(RS &rs, nb::handle region) : index(index_of(region, rs.k(), "index")), owner_(nb::find(rs)), rs_(rs) {}
 
     gfk_rs_updater_t at(int device) {
         gfk_rs_t code = rs_.at(device);
-        return updaters_.at(device, [&](gfk_rs_updater_t *made) {
-            return gfk_rs_updater_create(made, code, index, nullptr);
-        });
+        return updaters_.at(device,
+                            [&](gfk_rs_updater_t *made) { return gfk_rs_updater_create(made, code, index, nullptr); });
     }
 
     void run(nb::handle before, nb::handle after, nb::handle parity) {
@@ -151,8 +142,7 @@ struct Stripe {
 
     Stripe(Call &call, const RS &rs, nb::handle object) : k(rs.k()) {
         if (!PyTuple_Check(object.ptr()) || nb::len(object) < 2 || nb::len(object) > 4)
-            raise_type("a stripe is (data, parity), (data, parity, lost) or (data, parity, lost, "
-                       "out)");
+            raise_type("a stripe is (data, parity), (data, parity, lost) or (data, parity, lost, out)");
         const auto parts = nb::borrow<nb::tuple>(object);
         encodes = parts.size() == 2;
         const nb::object data_part = keep(parts[0]), parity_part = keep(parts[1]);
@@ -171,8 +161,7 @@ struct Stripe {
     gfk_rs_stripe get() const {
         if (encodes)
             return {*data->get(), *parity->regions.get(), data->bytes(), nullptr, 0};
-        return {codeword->data(), codeword->parity(), codeword->bytes(), address_of(lost),
-                lost.size()};
+        return {codeword->data(), codeword->parity(), codeword->bytes(), address_of(lost), lost.size()};
     }
 
     // The regions that run writes.
@@ -181,8 +170,7 @@ struct Stripe {
         for (size_t i = 0; encodes && i < parity->regions.count(); i++)
             regions.push_back(parity->regions.region(i));
         for (const size_t i : lost)
-            regions.push_back(i < k ? codeword->data().pointers[i]
-                                    : codeword->parity().pointers[i - k]);
+            regions.push_back(i < k ? codeword->data().pointers[i] : codeword->parity().pointers[i - k]);
         return regions;
     }
 
@@ -204,8 +192,7 @@ class RSBatch {
             try {
                 stripes_.push_back(std::make_unique<Stripe>(call_, rs, object));
             } catch (nb::python_error &error) {
-                const std::string note =
-                    "of stripe " + std::to_string(list.size()) + " of the batch";
+                const std::string note = "of stripe " + std::to_string(list.size()) + " of the batch";
                 error.value().attr("add_note")(note.c_str());
                 throw;
             }
@@ -270,19 +257,16 @@ class RSBatch {
 } // namespace
 
 void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
-    nb::class_<RSDecoder>(
-        module, "RSDecoder",
-        "Rebuilds the wanted regions of one set of lost ones; RS.decoder makes it. Any thread.")
+    nb::class_<RSDecoder>(module, "RSDecoder",
+                          "Rebuilds the wanted regions of one set of lost ones; RS.decoder makes it. Any thread.")
         .def(
             "run", &RSDecoder::run, "data"_a, "parity"_a, "out"_a = nb::none(),
             R"(Rebuilds; the arguments and the result are those of RS.decode. Regions that are neither in `sources` nor in `wanted`
 may be None in lists.)")
         .def_ro("lost", &RSDecoder::lost, "The lost regions, as they were given.")
         .def_ro("wanted", &RSDecoder::wanted, "The regions that run rebuilds, in their order.")
-        .def_ro("sources", &RSDecoder::sources,
-                "The k regions that run reads; none if nothing is wanted.")
-        .def("prepare", prepare<RSDecoder>, "device"_a = "cpu",
-             "Makes the decoder at a place, as RS.prepare.")
+        .def_ro("sources", &RSDecoder::sources, "The k regions that run reads; none if nothing is wanted.")
+        .def("prepare", prepare<RSDecoder>, "device"_a = "cpu", "Makes the decoder at a place, as RS.prepare.")
         .def("info", &RSDecoder::info, "device"_a = "cpu",
              "The ProductInfo of the decoder at a place; None if nothing is wanted.")
         .def("__reduce__", &RSDecoder::reduce);
@@ -291,12 +275,10 @@ may be None in lists.)")
         R"(Brings the parity up to date when one data region changes; RS.updater makes it. Any thread.)")
         .def("run", &RSUpdater::run, "before"_a, "after"_a, "parity"_a, "As RS.update.")
         .def(
-            "apply",
-            [](RSUpdater &u, nb::handle delta, nb::handle parity) { u.run(delta, {}, parity); },
-            "delta"_a, "parity"_a, "As RS.apply_delta.")
+            "apply", [](RSUpdater &u, nb::handle delta, nb::handle parity) { u.run(delta, {}, parity); }, "delta"_a,
+            "parity"_a, "As RS.apply_delta.")
         .def_ro("index", &RSUpdater::index, "The data region that changes.")
-        .def("prepare", prepare<RSUpdater>, "device"_a = "cpu",
-             "Makes the updater at a place, as RS.prepare.")
+        .def("prepare", prepare<RSUpdater>, "device"_a = "cpu", "Makes the updater at a place, as RS.prepare.")
         .def("__reduce__", &RSUpdater::reduce);
     nb::class_<RSBatch>(
         module, "RSBatch",
@@ -307,38 +289,28 @@ may be None in lists.)")
 run again when its arrays hold new data. Returns `results`.)")
         .def_prop_ro("results", &RSBatch::results,
                      "What run writes: of each stripe the parity, or the rebuilt regions.")
-        .def_prop_ro("statuses", &RSBatch::statuses,
-                     "The gfk.Status of each stripe, SUCCESS for those that run.")
+        .def_prop_ro("statuses", &RSBatch::statuses, "The gfk.Status of each stripe, SUCCESS for those that run.")
         .def("__len__", &RSBatch::size);
     rs.def(
-          "decoder",
-          [](RS &self, nb::handle lost, nb::handle wanted) {
-              return new RSDecoder(self, lost, wanted);
-          },
+          "decoder", [](RS &self, nb::handle lost, nb::handle wanted) { return new RSDecoder(self, lost, wanted); },
           "lost"_a, "wanted"_a = nb::none(), nb::rv_policy::take_ownership,
           "An RSDecoder for one set of lost regions. The arguments and errors are those of decode.")
-        .def(
-            "update", update, "index"_a, "before"_a, "after"_a, "parity"_a,
-            R"(parity[j] ^= matrix[j, index] * (before ^ after): brings the parity up to date, in place.
+        .def("update", update, "index"_a, "before"_a, "after"_a, "parity"_a,
+             R"(parity[j] ^= matrix[j, index] * (before ^ after): brings the parity up to date, in place.
 
 index: of the data region. before, after: its old and its new contents, only read; or a part of them, with the same
 part of every parity region. The result equals that of a new encode.)")
         .def(
             "apply_delta",
-            [](RS &rs, nb::handle index, nb::handle delta, nb::handle parity) {
-                update(rs, index, delta, {}, parity);
-            },
+            [](RS &rs, nb::handle index, nb::handle delta, nb::handle parity) { update(rs, index, delta, {}, parity); },
             "index"_a, "delta"_a, "parity"_a,
             "parity[j] ^= matrix[j, index] * delta, in place, where `delta` made the delta.")
         .def(
-            "updater", [](RS &self, nb::handle index) { return new RSUpdater(self, index); },
-            "index"_a, nb::rv_policy::take_ownership,
+            "updater", [](RS &self, nb::handle index) { return new RSUpdater(self, index); }, "index"_a,
+            nb::rv_policy::take_ownership,
             R"(An RSUpdater for the data region `index`: update without a search, and for CUDA graphs.)")
         .def(
-            "batch",
-            [](RS &self, nb::handle stripes, bool statuses) {
-                return new RSBatch(self, stripes, statuses);
-            },
+            "batch", [](RS &self, nb::handle stripes, bool statuses) { return new RSBatch(self, stripes, statuses); },
             "stripes"_a, nb::kw_only(), "statuses"_a = false, nb::rv_policy::take_ownership,
             R"(An RSBatch of stripes, all in one place; they may have different lengths.
 

@@ -15,8 +15,7 @@ const char *description_of(gfk_status status);
 void check(gfk_status status, const char *detail = nullptr);
 
 // Throws. The texts are printf's.
-[[noreturn]] void raise(gfk_status status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+[[noreturn]] void raise(gfk_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 [[noreturn]] void raise_type(const char *format, ...) __attribute__((format(printf, 1, 2)));
 [[noreturn]] void raise_value(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
