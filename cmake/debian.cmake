@@ -13,15 +13,12 @@ endif()
 # ---- what every package must have -------------------------------------------------------------------
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/debian-files)
 file(MAKE_DIRECTORY ${folder})
-function(gfk_gzip input output)
-  execute_process(COMMAND gzip -9nc ${input} OUTPUT_FILE ${output} COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(WRITE ${folder}/changelog
      "gfk (${PROJECT_VERSION}) unstable; urgency=medium\n\n"
      "  * Packages of gf-kernels ${PROJECT_VERSION}; CHANGELOG.md in its sources says what is new.\n\n"
      " -- ${contact}  ${date}\n")
-gfk_gzip(${folder}/changelog ${folder}/changelog.gz)
+execute_process(COMMAND gzip -9nkf ${folder}/changelog COMMAND_ERROR_IS_FATAL ANY)
 file(READ LICENSE license)
 string(REGEX MATCH "Copyright \\(c\\) ([^\n]+)" ignored "${license}")
 set(copyright "${CMAKE_MATCH_1}")
@@ -32,8 +29,6 @@ string(REPLACE "\n" "\n " license "${license}")
 file(WRITE ${folder}/copyright
      "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
      "Upstream-Name: gf-kernels\n\nFiles: *\nCopyright: ${copyright}\nLicense: BSD-3-clause\n ${license}\n")
-gfk_gzip(${PROJECT_SOURCE_DIR}/docs/man/gfk.1 ${folder}/gfk.1.gz)
-set(man_page ${folder}/gfk.1.gz)
 foreach(package IN ITEMS ${library_package}=library libgfk-dev=development gfk=program)
   string(REGEX MATCH "(.*)=(.*)" ignored ${package})
   install(FILES ${folder}/copyright ${folder}/changelog.gz

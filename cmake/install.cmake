@@ -4,11 +4,10 @@
 # Components: gfk_library has libgfk as programs load it, gfk_link the name that -lgfk finds, gfk_development what
 # a compiler needs, gfk_program the program, gfk_manual its man page and completions.
 include(CMakePackageConfigHelpers)
-set(man_page docs/man/gfk.1)
 option(GFK_DEBIAN "Set up cpack for Debian packages: scripts/package.sh deb" OFF)
 mark_as_advanced(GFK_DEBIAN)
 if(GFK_DEBIAN)
-  include(cmake/debian.cmake) # sets man_page
+  include(cmake/debian.cmake)
 endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gfk)
 set(GFK_ZSH_COMPLETIONS ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "Where zsh looks for completions")
@@ -18,13 +17,18 @@ install(TARGETS gfk EXPORT gfk_targets
         ARCHIVE COMPONENT gfk_development)
 if(TARGET gfk_tool)
   install(TARGETS gfk_tool RUNTIME COMPONENT gfk_program)
-  install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT gfk_manual)
-  if(TARGET gfk_completions)
-    set(completions ${CMAKE_CURRENT_BINARY_DIR}/tools/completion)
-    install(FILES ${completions}/gfk.bash
+  if(TARGET gfk_manual)
+    set(manual ${CMAKE_CURRENT_BINARY_DIR}/tools)
+    if(GFK_DEBIAN)
+      install(CODE "execute_process(COMMAND gzip -9nkf ${manual}/man/gfk.1 COMMAND_ERROR_IS_FATAL ANY)"
+              COMPONENT gfk_manual)
+      set(suffix .gz)
+    endif()
+    install(FILES ${manual}/man/gfk.1${suffix} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT gfk_manual)
+    install(FILES ${manual}/completion/gfk.bash
             DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME gfk COMPONENT gfk_manual)
-    install(FILES ${completions}/gfk.zsh DESTINATION ${GFK_ZSH_COMPLETIONS} RENAME _gfk COMPONENT gfk_manual)
-    install(FILES ${completions}/gfk.fish
+    install(FILES ${manual}/completion/gfk.zsh DESTINATION ${GFK_ZSH_COMPLETIONS} RENAME _gfk COMPONENT gfk_manual)
+    install(FILES ${manual}/completion/gfk.fish
             DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT gfk_manual)
   endif()
 endif()

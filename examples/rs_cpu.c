@@ -30,9 +30,9 @@ int main(void) {
     gfk_field field;
     gfk_rs_t code;
     gfk_rs_desc desc = GFK_RS_DESC_INIT;
+    desc.product.device = GFK_CPU; /* GFK_CURRENT_DEVICE: for regions in the memory of a GPU */
 
     /* begin */
-    desc.product.device = GFK_CPU; /* GFK_CURRENT_DEVICE: for regions in the memory of a GPU */
     check("gfk_field_init", gfk_field_init(&field, 8, 0)); /* GF(2^8) */
     check("gfk_rs_create", gfk_rs_create(&code, &field, K, M, &desc));
     check("gfk_rs_encode", gfk_rs_encode(code, &data, &parity, BYTES, NULL));

@@ -7,13 +7,14 @@
 #   scripts/package.sh wheel      dist/cpu: wheels that compute on the CPU, for Python 3.11, and for 3.12 and newer
 #   scripts/package.sh deb        dist/deb: libgfk0.3, libgfk-dev and gfk for Debian, which compute on the CPU
 #   scripts/package.sh gpu-wheel  dist/gpu: wheels with kernels for compute capability 8.0, 9.0, 10.0 and 12.0, which
-#                              takes long and needs no GPU
+#                                 takes long and needs no GPU
 #   scripts/package.sh check      what is in dist: sizes, tags, metadata; lintian for the packages of Debian
 #
-# Python 3.11 makes a wheel for itself, and one newer Python a wheel for 3.12 and newer. GFK_PYTHONS names the
-# interpreters (default: python3.11, and the first of python3.12, python3.13 and python3.14), of which those are taken
-# that are here. The tools for wheels come from PyPI into build/package-python*. GFK_ARCHITECTURES replaces the list of
-# compute capabilities, as CMake writes them. DEBFULLNAME and DEBEMAIL are the maintainer in the packages of Debian.
+# Python 3.11 makes a wheel for 3.11; one newer Python makes a wheel for 3.12 and newer. Without one of the two, its
+# wheel is left out. The tools for wheels come from PyPI into build/package-python*. Variables of the environment:
+#   GFK_PYTHONS            the interpreters (python3.11, and the first of python3.12, python3.13 and python3.14 here)
+#   GFK_ARCHITECTURES      compute capabilities of the GPU's wheels, as CMake writes them ("80-real;90-real;100-real;120")
+#   DEBFULLNAME, DEBEMAIL  the maintainer in the packages of Debian
 # shellcheck disable=SC2154 # env.sh sets nvcc and why
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -50,7 +51,7 @@ interpreters() {
 wheels() {
     local folder=dist/$1 settings=("${@:2}") names name version tools abi work wheel tag
     mapfile -t names < <(interpreters)
-    [ ${#names[@]} -gt 0 ] || { echo "package.sh: there is no Python 3.11 or newer" >&2; return 1; }
+    [ ${#names[@]} -gt 0 ] || { echo "package.sh: there is no Python 3.11 or newer with the module venv (Debian: python3-venv)" >&2; return 1; }
     [ -f /usr/include/xxhash.h ] || apt_install libxxhash-dev || echo "going on without gfk.files"
     rm -rf "$folder"
     mkdir -p "$folder"
@@ -153,7 +154,7 @@ check)
     done
     [ ! -d dist/deb ] || check_deb
     ;;
-help | -h | --help) sed -n '3,16s/^# \{0,1\}//p' "$0"; exit ;;
+help | -h | --help) sed -n '3,17s/^# \{0,1\}//p' "$0"; exit ;;
 *)
     echo "package.sh: there is no goal '$1'; the goals are all, cpu, wheel, deb, gpu-wheel, check and help" >&2
     exit 2

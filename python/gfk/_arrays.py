@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """New arrays of the framework that an array belongs to."""
 
+import re
 import sys
 
 import numpy
+
+from . import _core
 
 
 _FRAMEWORKS = {"numpy": "numpy", "torch": "torch", "cupy": "cupy", "jax": "jax", "jaxlib": "jax"}
@@ -121,6 +124,33 @@ def empty(like, shape, dtype=None):
     return numpy.empty(shape, dtype or (like.dtype if framework == "numpy" else _dtype(like)))
 
 
+def stream(name, device):
+    """The address of a framework's current stream; None: no stream orders the framework's work."""
+    if name == "torch":
+        return sys.modules["torch"].cuda.current_stream(device).cuda_stream
+    return sys.modules["cupy"].cuda.get_current_stream(device).ptr if name == "cupy" else None
+
+
+def cuda_interface(array, name, is_written):
+    """What an array says in __cuda_array_interface__: the address, the bits of an integer (0: the elements are none),
+    the shape, the strides in elements (None: no gaps), and the stream (None: none)."""
+    fields = array.__cuda_array_interface__
+    address, is_read_only = fields["data"]
+    if is_written and is_read_only:
+        raise ValueError(f"{name}: the array is read-only")
+    if fields.get("mask") is not None:
+        raise TypeError(f"{name}: the array has a mask")
+    integer = re.fullmatch("[|<=]?[ui]([1248])", fields["typestr"])
+    size = int(integer[1]) if integer else 1
+    shape, strides = tuple(fields["shape"]), fields.get("strides")
+    if strides is not None and len(strides) != len(shape):
+        raise ValueError(f"{name}: the interface has {len(strides)} strides for {len(shape)} dimensions")
+    if any(stride % size for stride in strides or ()):
+        raise ValueError(f"{name}: the array's elements are not a whole number of elements apart; pass a copy")
+    return (address, 8 * size if integer else 0, shape, strides and [stride // size for stride in strides],
+            fields.get("stream"))
+
+
 def to_host(array):
     """A numpy array with the same contents; waits for the work of the current stream."""
     framework = _framework(array)
@@ -131,8 +161,18 @@ def to_host(array):
     return numpy.asarray(array)
 
 
+def _check_memory(values, name):
+    """Refuses arrays without memory, also in nested lists, before numpy reads them."""
+    if isinstance(values, (list, tuple)):
+        for value in values:
+            _check_memory(value, name)
+    else:
+        _core._check_memory(values, name)
+
+
 def integers(values, most, dtype, error, name):
     """A new contiguous numpy array of integers from 0 to `most`. Raises `error` for an integer outside."""
+    _check_memory(values, name)
     try:
         array = numpy.asarray(values)
     except ValueError as reason:
@@ -146,3 +186,17 @@ def integers(values, most, dtype, error, name):
     if array.size and not 0 <= int(array.min()) <= int(array.max()) <= most:
         raise error(f"{name}: an integer is not from 0 to {most}")
     return array.astype(dtype, "C")
+
+
+def packet_headers(packets, generations, shape):
+    """gfk_rlnc_header for each packet, as bytes in an array of the shape that numpy gives packets and generations
+    together; `packets` is None where their numbers do not matter, and `shape` is theirs."""
+    if packets is None:
+        packets = numpy.zeros(shape, "uint32")
+    else:
+        packets = integers(packets, 2**32 - 1, "uint32", _core.InvalidArgument, "packets")
+    generations = integers(generations, 2**64 - 1, "uint64", _core.InvalidArgument, "generations")
+    packets, generations = numpy.broadcast_arrays(packets, generations)
+    headers = numpy.zeros((*numpy.atleast_1d(packets).shape, 2), "uint64")  # a row: the generation; the packet, zeros
+    headers[..., 0], headers.view("uint32")[..., 2] = generations, packets
+    return headers

@@ -12,11 +12,31 @@ from ._arrays import integers
 def _points(points, count, name):
     if points is None:
         return None
-    _core._check_memory(points, name)
     made = integers(points, 2**32 - 1, "uint32", _core.InvalidConstant, name)
     if made.size != count:
         raise ValueError(f"{name}: {count} points are needed; there are {made.size}")
     return made
+
+
+def problem(matrix, status, w):
+    """What is wrong with a matrix in a field of w bits, by a status of the library; None: the status says all."""
+    size = f"{matrix.rows} rows, {matrix.cols} columns and first = {matrix.first}"
+    if status == _core.Status.INVALID_CONSTANT:
+        return f"row_points, col_points: a point is not from 0 to 2^{w} - 1, so it is no element of GF(2^{w})"
+    if status == _core.Status.INVALID_ARGUMENT:
+        return "row_points, col_points: two points are equal"
+    if status == _core.Status.NOT_SUPPORTED and matrix.kind == "par2":
+        return "field: a matrix of PAR2 has the field of 16 bits with GF-Complete's polynomial"
+    if status != _core.Status.INVALID_SIZE:
+        return None
+    if matrix.kind == "par2":
+        return ("rows, cols, first: a matrix of PAR2 has 32768 columns at most, and first + rows is at most 65535; here "
+                f"are {size}")
+    if matrix.kind == "random":
+        return f"first: {matrix.first} + {matrix.rows} rows passes 2^64"
+    if matrix.kind == "vandermonde" and max(matrix.rows, matrix.cols) <= 1 << w:
+        return f"first: {matrix.first} + the rows or columns passes 2^64"
+    return f"rows, cols, first: {size} need more points than the 2^{w} elements of GF(2^{w})"
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

@@ -2,14 +2,11 @@
 #include "array.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstring>
-#include <string>
-#include <unordered_map>
 
-#include "integer.h"
 #include "records.h"
-#include "status.h"
 
 namespace gfk {
 // ---- how a type's arrays are reached ------------------------------------------------------------
@@ -44,8 +41,7 @@ const Exchange *exchange_of(nb::handle type) {
     nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
     if (!PyCapsule_CheckExact(capsule.ptr()))
         return nullptr;
-    auto *header =
-        static_cast<ExchangeHeader *>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+    auto *header = static_cast<ExchangeHeader *>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
     while (header != nullptr && header->major > 1)
         header = header->previous;
     if (header == nullptr) {
@@ -58,8 +54,7 @@ const Exchange *exchange_of(nb::handle type) {
 } // namespace
 
 struct ArrayType {
-    std::string
-        framework; // "numpy", "torch", ...: of the type or a base of it; else the type's package
+    std::string framework; // "numpy", "torch", ...: of the type or a base of it; else the type's package
     bool is_buffer, is_dlpack, is_cuda_interface;
     bool is_immutable, is_masked, is_torch;
     const Exchange *exchange;
@@ -108,10 +103,6 @@ static const ArrayType &type_of(nb::handle object) {
 
 // ---- the place of a call ------------------------------------------------------------------------
 
-static gfk_stream_t stream_at(nb::object address) {
-    return reinterpret_cast<gfk_stream_t>(nb::cast<uintptr_t>(address));
-}
-
 // Sets the place at the first array; refuses arrays of another place, or of another framework on a device.
 void Call::settle(const ArrayType &type, int device, nb::handle object) {
     if (!place_known_) {
@@ -119,11 +110,10 @@ void Call::settle(const ArrayType &type, int device, nb::handle object) {
         device_ = device;
     }
     if (device != device_ && has_pipeline_)
-        raise(GFK_STATUS_WRONG_DEVICE, "a pipeline takes arrays in the CPU's memory; without "
-                                       "pipeline= the call works on the GPU where its arrays are");
+        raise(GFK_STATUS_WRONG_DEVICE, "a pipeline takes arrays in the CPU's memory; without pipeline= the call works "
+                                       "on the GPU where its arrays are");
     if (device != device_)
-        raise(GFK_STATUS_WRONG_DEVICE,
-              "the arrays of one call are in one place: some are %s, others %s",
+        raise(GFK_STATUS_WRONG_DEVICE, "the arrays of one call are in one place: some are %s, others %s",
               device_ == GFK_CPU ? "in the CPU's memory" : "on a GPU",
               device == GFK_CPU ? "in the CPU's memory" : "on another GPU");
     if (!like_.is_valid())
@@ -137,24 +127,17 @@ void Call::settle(const ArrayType &type, int device, nb::handle object) {
             if (type.exchange->current_stream(DL_CUDA, device, &stream) != 0)
                 throw nb::python_error();
             stream_ = static_cast<gfk_stream_t>(stream);
-        } else if (type.framework == "torch") {
-            stream_ = stream_at(nb::module_::import_("torch.cuda")
-                                    .attr("current_stream")(device)
-                                    .attr("cuda_stream"));
-        } else if (type.framework == "cupy") {
-            stream_ = stream_at(
-                nb::module_::import_("cupy.cuda").attr("get_current_stream")(device).attr("ptr"));
         } else {
-            wait_ = true; // no stream that the framework orders its own work by
+            static const nb::handle function = python("_arrays", "stream").release();
+            const nb::object address = function(type.framework.c_str(), device);
+            wait_ = address.is_none();
+            if (!wait_)
+                stream_ = reinterpret_cast<gfk_stream_t>(nb::cast<uintptr_t>(address));
         }
     } else if (type_->framework != type.framework) {
-        raise_type("the arrays of one call on a GPU are of one framework, not of %s and %s",
-                   type_->framework.c_str(), type.framework.c_str());
+        raise_type("the arrays of one call on a GPU are of one framework, not of %s and %s", type_->framework.c_str(),
+                   type.framework.c_str());
     }
-}
-
-void Call::raise_unless_success(gfk_status status) {
-    check(status);
 }
 
 // Keeps the memory of a tensor, which `tensor.data = ...` and set_ take away from the tensor.
@@ -168,8 +151,7 @@ void Call::keep_memory_of(nb::handle tensor) {
 Call Call::again() const {
     for (const auto &[identity, memory] : memory_)
         if (nb::cast<uintptr_t>(memory.storage.attr("data_ptr")()) != memory.address)
-            raise_value("a tensor has other memory than when the batch was made (resize_ does "
-                        "that): make a new batch");
+            raise_value("a tensor has other memory than when the batch was made (resize_ does that): make a new batch");
     Call made;
     if (type_ != nullptr) {
         made.stream_ = stream_;
@@ -179,20 +161,19 @@ Call Call::again() const {
 }
 
 void *Call::workspace(size_t bytes) {
+    uint8_t *memory = nullptr;
     if (bytes == 0)
         return nullptr;
     if (device_ == GFK_CPU) {
-        host_.emplace_back(new (std::nothrow) uint8_t[bytes + 255]);
-        if (host_.back() == nullptr)
+        memory = host_.emplace_back(new (std::nothrow) uint8_t[bytes + 255]).get();
+        if (memory == nullptr)
             raise(GFK_STATUS_OUT_OF_MEMORY, "no memory for a workspace of %zu bytes", bytes);
-        const auto address = reinterpret_cast<uintptr_t>(host_.back().get());
-        return reinterpret_cast<void *>((address + 255) & ~uintptr_t{255});
+    } else {
+        Call unused;
+        kept_.push_back(empty({bytes + 255}, "uint8"));
+        memory = Array(unused, kept_.back(), Use::Read, "workspace").data();
     }
-    kept_.push_back(empty({bytes + 255}, "uint8"));
-    Call unused;
-    const Array array(unused, kept_.back(), Use::Read, "workspace");
-    return reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(array.data()) + 255) &
-                                    ~uintptr_t{255});
+    return memory + (-reinterpret_cast<uintptr_t>(memory) & 255);
 }
 
 nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::handle like) const {
@@ -208,8 +189,7 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
         list.append(n);
     static const nb::handle function = python("_arrays", "empty").release();
     try {
-        return function(like, nb::tuple(list),
-                        dtype == nullptr ? nb::none() : nb::object(nb::str(dtype)));
+        return function(like, nb::tuple(list), dtype == nullptr ? nb::none() : nb::object(nb::str(dtype)));
     } catch (nb::python_error &error) { // numpy and torch have several for too many bytes
         if (!error.matches(PyExc_MemoryError) && !error.matches(PyExc_ValueError) &&
             !error.matches(PyExc_OverflowError) && !error.matches(PyExc_RuntimeError))
@@ -222,14 +202,13 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
 // ---- one array ----------------------------------------------------------------------------------
 
 // The framework's refusal to show an array's memory (a sparse array, one that is traced, ...) as a TypeError.
-[[noreturn]] static void raise_unreachable(const char *name, nb::python_error &error,
-                                           nb::handle object) {
+[[noreturn]] static void raise_unreachable(const char *name, nb::python_error &error, nb::handle object) {
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError))
         throw error;
     const std::string text = nb::cast<std::string>(nb::str(error.value()));
     const auto advice = nb::cast<std::string>(python("_arrays", "advice")(object));
-    raise_type("%s: the array has no memory that gfk can reach (%s)%s", name,
-               text.substr(0, text.find('\n')).c_str(), advice.c_str());
+    raise_type("%s: the array has no memory that gfk can reach (%s)%s", name, text.substr(0, text.find('\n')).c_str(),
+               advice.c_str());
 }
 
 // An array that has elements and no address: a null pointer means something else to the library.
@@ -238,9 +217,11 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
     raise_type("%s: the array has elements and no memory; %s", name, remedy.c_str());
 }
 
-void Array::check_memory_of(nb::handle object) const {
+// Refuses an array that has elements and no memory; then its place is that of the call.
+void Array::take_memory(Call &call, nb::handle object, const ArrayType &type) const {
     if (data_ == nullptr && bytes() != 0)
         raise_no_memory(name_, object);
+    call.settle(type, device_, object);
 }
 
 // Are the elements of a tensor of torch inside its storage? FSDP frees parameters by resizing it to nothing; the
@@ -254,8 +235,7 @@ void Array::check_storage(nb::handle tensor) const {
     size_t there = 0, first = 0, last = 0;
     try {
         const auto call = [](nb::handle object, PyObject *method) {
-            nb::object result =
-                nb::steal(PyObject_CallMethodObjArgs(object.ptr(), method, nullptr));
+            nb::object result = nb::steal(PyObject_CallMethodObjArgs(object.ptr(), method, nullptr));
             if (!result.is_valid())
                 throw nb::python_error();
             return result;
@@ -271,7 +251,9 @@ void Array::check_storage(nb::handle tensor) const {
         raise_no_memory(name_, tensor);
 }
 
-static void check_memory_of_array(nb::handle object, const char *name) {
+void check_memory(nb::handle object, const char *name) {
+    if (PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()))
+        return;
     const ArrayType &type = type_of(object);
     if (type.is_torch) {
         Call call;
@@ -291,33 +273,12 @@ static void check_memory_of_array(nb::handle object, const char *name) {
         raise_no_memory(name, object);
 }
 
-void check_memory(nb::handle object, const char *name) {
-    if (PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()))
-        return;
-    if (!PyList_Check(object.ptr()) && !PyTuple_Check(object.ptr())) {
-        check_memory_of_array(object, name);
-        return;
-    }
-    if (Py_EnterRecursiveCall(" in a nested list") != 0) // a list may contain itself
-        throw nb::python_error();
-    const nb::object items = nb::steal(PySequence_Tuple(object.ptr()));
-    try {
-        for (nb::handle item : items)
-            check_memory(item, name);
-    } catch (...) {
-        Py_LeaveRecursiveCall();
-        throw;
-    }
-    Py_LeaveRecursiveCall();
-}
-
 Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(name), use_(use) {
     const ArrayType &type = type_of(object);
     if (type.is_masked)
         raise_type("%s: the array has a mask; pass x.data, or x.filled(0)", name);
     if (use == Use::Write && type.is_immutable)
-        raise_type("%s: an array of %s is immutable; leave out= away and take the result, or pass "
-                   "a copy of numpy",
+        raise_type("%s: an array of %s is immutable; leave out= away and take the result, or pass a copy of numpy",
                    name, type.framework.c_str());
     take(call, object, use, type);
     if (!type.is_torch)
@@ -342,9 +303,7 @@ void Array::take(Call &call, nb::handle object, Use use, const ArrayType &type) 
         }
         take_tensor(tensor);
         owner_ = nb::borrow(object); // the table's tensors own nothing
-        check_memory_of(object);
-        call.settle(type, device_, object);
-        return;
+        return take_memory(call, object, type);
     }
     int kind = DL_CPU, number = 0;
     if (type.is_dlpack && !(type.is_buffer && type.framework == "numpy")) {
@@ -356,24 +315,17 @@ void Array::take(Call &call, nb::handle object, Use use, const ArrayType &type) 
             raise_unreachable(name_, error, object);
         }
     }
-    if (type.is_buffer && kind == DL_CPU) {
+    if (type.is_buffer && kind == DL_CPU)
         take_buffer(object, use, type);
-        check_memory_of(object);
-        call.settle(type, device_, object);
-        return;
-    }
-    if (type.is_dlpack) {
+    else if (type.is_dlpack) {
         call.settle(type, kind == DL_CUDA || kind == DL_CUDA_MANAGED ? number : GFK_CPU, object);
         take_dlpack(object, use, call);
-        check_memory_of(object);
-        return;
-    }
-    if (type.is_cuda_interface) {
-        take_cuda_interface(object, use, call, type);
-        return;
-    }
-    raise_type("%s: %s is not an array (numpy, torch, cupy, jax, or another that exports DLPack)",
-               name_, type_name_of(object).c_str());
+    } else if (type.is_cuda_interface)
+        return take_cuda_interface(object, use, call, type);
+    else
+        raise_type("%s: %s is not an array (numpy, torch, cupy, jax, or another that exports DLPack)", name_,
+                   type_name_of(object).c_str());
+    take_memory(call, object, type);
 }
 
 // A view of torch may say that its elements are negated or conjugated when they are read.
@@ -385,8 +337,7 @@ void Array::refuse_lazy_view(nb::handle tensor) const {
         raise_unreachable(name_, error, tensor);
     }
     if (negated.ptr() == Py_True)
-        raise_value("%s: the tensor is a view that negates its elements when they are read; pass "
-                    "x.resolve_neg()",
+        raise_value("%s: the tensor is a view that negates its elements when they are read; pass x.resolve_neg()",
                     name_);
     if (code_ == DL_COMPLEX && nb::cast<bool>(tensor.attr("is_conj")()))
         raise_type("%s: the tensor is a view that conjugates its elements when they are read; pass "
@@ -394,24 +345,11 @@ void Array::refuse_lazy_view(nb::handle tensor) const {
                    name_);
 }
 
-Array::Array(Array &&other) noexcept
-    : name_(other.name_), use_(other.use_), data_(other.data_), device_(other.device_),
-      bits_(other.bits_), code_(other.code_), shape_(std::move(other.shape_)),
-      strides_(std::move(other.strides_)), buffer_(other.buffer_), owner_(std::move(other.owner_)) {
-    other.buffer_ = {};
-}
-
-Array::~Array() {
-    if (buffer_.obj != nullptr)
-        PyBuffer_Release(&buffer_);
-}
-
 void Array::take_buffer(nb::handle object, Use use, const ArrayType &type) {
     code_ = UINT8_MAX; // until the elements are known to be integers: check_symbols refuses others
     if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
         const nb::python_error error; // numpy and jax make no buffers of dates, of bfloat16, ...
-        if (!type.is_dlpack ||
-            (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError)))
+        if (!type.is_dlpack || (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError)))
             throw error;
         raise_type("%s: the elements must be bytes or integers (%s)", name_, error.what());
     }
@@ -437,9 +375,7 @@ void Array::take_buffer(nb::handle object, Use use, const ArrayType &type) {
     strides_.assign(buffer_.strides, buffer_.strides + buffer_.ndim);
     for (int64_t &stride : strides_) {
         if (stride % buffer_.itemsize != 0)
-            raise_value("%s: the array's elements are not a whole number of elements apart; pass a "
-                        "copy",
-                        name_);
+            raise_value("%s: the array's elements are not a whole number of elements apart; pass a copy", name_);
         stride /= buffer_.itemsize;
     }
 }
@@ -460,8 +396,7 @@ void Array::take_dlpack(nb::handle object, Use use, const Call &call) {
         PyDict_DelItemString(arguments.ptr(), "max_version"); // DLPack before 1.0
         owner_ = method(**arguments);
     }
-    if (auto *managed = static_cast<ManagedTensor *>(
-            PyCapsule_GetPointer(owner_.ptr(), "dltensor_versioned"))) {
+    if (auto *managed = static_cast<ManagedTensor *>(PyCapsule_GetPointer(owner_.ptr(), "dltensor_versioned"))) {
         if (managed->major != 1)
             raise_type("%s: the array exports DLPack %u, which is too new", name_, managed->major);
         if (use == Use::Write && (managed->flags & DL_READ_ONLY) != 0)
@@ -510,43 +445,21 @@ void Array::set_packed_strides() {
 }
 
 void Array::take_cuda_interface(nb::handle object, Use use, Call &call, const ArrayType &type) {
-    nb::dict fields = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
-    nb::tuple data = nb::cast<nb::tuple>(fields["data"]);
-    const auto text = nb::cast<std::string>(fields["typestr"]); // "|u1", "<u2", ...
-    if (use == Use::Write && nb::cast<bool>(data[1]))
-        raise_value("%s: the array is read-only", name_);
-    if (fields.contains("mask") && !fields["mask"].is_none())
-        raise_type("%s: the array has a mask", name_);
-    data_ = reinterpret_cast<uint8_t *>(nb::cast<uintptr_t>(data[0]));
-    code_ = UINT8_MAX; // check_symbols refuses what is no integer
-    if (text.size() == 3 && text[0] != '>' && strchr("ui", text[1]) && strchr("1248", text[2])) {
-        code_ = DL_UINT;
-        bits_ = 8 * static_cast<unsigned>(text[2] - '0');
-    }
-    for (nb::handle n : fields["shape"])
-        shape_.push_back(nb::cast<int64_t>(n));
+    const nb::object made = python("_arrays", "cuda_interface")(object, name_, use == Use::Write);
+    const auto bits = nb::cast<unsigned>(made[1]);
+    data_ = reinterpret_cast<uint8_t *>(nb::cast<uintptr_t>(made[0]));
+    code_ = bits != 0 ? DL_UINT : UINT8_MAX; // check_symbols refuses what is no integer
+    bits_ = bits != 0 ? bits : 8;
+    shape_ = nb::cast<std::vector<int64_t>>(made[2]);
     set_packed_strides();
-    if (fields.contains("strides") && !fields["strides"].is_none()) {
-        const auto strides = nb::cast<nb::tuple>(fields["strides"]);
-        if (strides.size() != shape_.size())
-            raise_value("%s: the interface has %zu strides for %zu dimensions", name_,
-                        strides.size(), shape_.size());
-        const auto size = static_cast<int64_t>(item_bytes());
-        for (size_t i = 0; i < strides_.size(); i++) {
-            const auto stride = nb::cast<int64_t>(strides[i]);
-            if (stride % size != 0)
-                raise_value("%s: the array's elements are not a whole number of elements apart; "
-                            "pass a copy",
-                            name_);
-            strides_[i] = stride / size;
-        }
-    }
-    check_memory_of(object);
-    // The interface names no device: the address does.
-    device_ = device_of(data_);
+    if (!nb::object(made[3]).is_none())
+        strides_ = nb::cast<std::vector<int64_t>>(made[3]);
+    if (data_ == nullptr && bytes() != 0)
+        raise_no_memory(name_, object);
+    device_ = device_of(data_); // the interface names no device: the address does
     call.settle(type, device_, object);
-    if (!call.stream_ && fields.contains("stream") && !fields["stream"].is_none()) {
-        const auto stream = nb::cast<uintptr_t>(fields["stream"]); // 1: the legacy default stream
+    if (!call.stream_ && !nb::object(made[4]).is_none()) {
+        const auto stream = nb::cast<uintptr_t>(made[4]); // 1: the legacy default stream
         call.stream_ = stream == 1 ? nullptr : reinterpret_cast<gfk_stream_t>(stream);
     }
 }
@@ -560,15 +473,13 @@ size_t Array::bytes() const {
 
 void Array::raise_wrong_dtype(unsigned w, Meaning meaning) const {
     if (meaning == Meaning::Data)
-        raise_type(
-            w == 8 ? "%s: the elements must be bytes (uint8); view the array as uint8"
-                   : "%s: the elements must be bytes or %u-bit integers; view the array as uint8",
-            name_, w);
+        raise_type(w == 8 ? "%s: the elements must be bytes (uint8); view the array as uint8"
+                          : "%s: the elements must be bytes or %u-bit integers; view the array as uint8",
+                   name_, w);
     if (use_ == Use::Write)
-        raise_type("%s: the elements must be integers of %u bits; pass an array of uint%u", name_,
-                   w, w);
-    raise_type("%s: the elements must be integers of %u bits; x.astype('uint%u') converts numbers, "
-               "x.to(torch.uint%u) those of torch",
+        raise_type("%s: the elements must be integers of %u bits; pass an array of uint%u", name_, w, w);
+    raise_type("%s: the elements must be integers of %u bits; x.astype('uint%u') converts numbers, x.to(torch.uint%u) "
+               "those of torch",
                name_, w, w, w);
 }
 
@@ -581,8 +492,8 @@ void Array::check_elements(unsigned w) const {
     if ((code_ != DL_INT && code_ != DL_UINT) || bits_ != w)
         raise_wrong_dtype(w, Meaning::Elements);
     if (bytes() != 0 && reinterpret_cast<uintptr_t>(data_) % item_bytes() != 0)
-        raise_value("%s: the address of the array is no multiple of %zu, the bytes of an element; "
-                    "pass a copy (numpy.array(x), x.clone() of torch)",
+        raise_value("%s: the address of the array is no multiple of %zu, the bytes of an element; pass a copy "
+                    "(numpy.array(x), x.clone() of torch)",
                     name_, item_bytes());
 }
 
@@ -593,8 +504,7 @@ void Array::check_contiguous(size_t first) const {
             return;
     for (size_t i = shape_.size(); i-- > first;) {
         if (shape_[i] != 1 && strides_[i] != step)
-            raise_value("%s: the array is not contiguous; pass a contiguous copy "
-                        "(numpy.ascontiguousarray(x), "
+            raise_value("%s: the array is not contiguous; pass a contiguous copy (numpy.ascontiguousarray(x), "
                         "cupy.ascontiguousarray(x), x.contiguous() of torch)",
                         name_);
         step *= shape_[i];
@@ -624,8 +534,7 @@ gfk_accumulate mode_of(nb::handle out, bool accumulate) {
 }
 
 bool has_groups(const Array &array, size_t count, size_t groups) {
-    return groups != 0 && array.dimensions() >= 3 && array.size(0) != count &&
-           array.size(0) * array.size(1) == count &&
+    return groups != 0 && array.dimensions() >= 3 && array.size(0) != count && array.size(0) * array.size(1) == count &&
            (groups == ANY_GROUPS || array.size(0) == groups);
 }
 
@@ -637,12 +546,11 @@ size_t Array::stride() const {
 
 void check_whole_symbols(size_t bytes, unsigned w, const char *name) {
     if (bytes % (w / 8) != 0)
-        raise(GFK_STATUS_INVALID_SIZE,
-              "%s: a region of %zu bytes is no whole number of %u-bit symbols", name, bytes, w);
+        raise(GFK_STATUS_INVALID_SIZE, "%s: a region of %zu bytes is no whole number of %u-bit symbols", name, bytes,
+              w);
 }
 
-Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w,
-                 Meaning meaning) {
+Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w, Meaning meaning) {
     Array array(call, object, use, name);
     array.check_symbols(w, meaning);
     array.check_contiguous();
@@ -650,8 +558,7 @@ Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsig
     return array;
 }
 
-SymbolsOutput::SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w,
-                             Meaning meaning)
+SymbolsOutput::SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w, Meaning meaning)
     : object(out.is_none() ? call.empty(model.shape()) : nb::borrow(out)),
-      array(symbols_of(call, object, out.is_none() ? Use::New : Use::Write, "out", w, meaning)) {}
+      array(symbols_of(call, object, use_of(out), "out", w, meaning)) {}
 } // namespace gfk

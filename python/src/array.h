@@ -3,11 +3,8 @@
 // __cuda_array_interface__. A call first takes all its arrays, which fixes the call's place and stream.
 #pragma once
 #include <gfk/product.h>
-#include <gfk/types.h>
-#include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <cstdint>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -16,8 +13,6 @@
 #include "unlocked.h"
 
 namespace gfk {
-namespace nb = nanobind;
-
 // How the arrays of one type of Python are reached. One for each type, made when it is first met.
 struct ArrayType;
 class Pipeline; // host.h
@@ -29,8 +24,7 @@ class Call {
     // A call at the place of an object, for arrays there. There may be none.
     explicit Call(int device) : device_(device), place_known_(true) {}
     // A call with a pipeline, for arrays in the CPU's memory. Without one (NULL): a call at any place.
-    explicit Call(const Pipeline *pipeline)
-        : place_known_(pipeline != nullptr), has_pipeline_(pipeline != nullptr) {}
+    explicit Call(const Pipeline *pipeline) : place_known_(pipeline != nullptr), has_pipeline_(pipeline != nullptr) {}
     // A call whose arrays are used after it: again() is what uses them.
     struct Keeping {};
     explicit Call(Keeping) : keeps_(true) {}
@@ -38,20 +32,23 @@ class Call {
     // The place of the first array; GFK_CPU before there is one.
     int device() const { return device_; }
     gfk_stream_t stream() const { return stream_; }
-    bool has_place() const { return place_known_; }
     nb::handle like() const { return like_; } // the first array
 
-    // Runs `work` without the GIL, on the call's device, and raises its status. What frameworks without
-    // streams of their own get back is complete then.
-    template <class Work>
-    void run(Work &&work) const {
-        raise_unless_success(try_run(work));
+    // Runs function(arguments...) without the GIL, on the call's device, and raises its status. What frameworks
+    // without streams of their own get back is complete then.
+    template <class Function, class... Arguments>
+    void run(Function &&function, const Arguments &...arguments) const {
+        check(try_run(function, arguments...));
     }
     // The same, and returns the status.
-    template <class Work>
-    gfk_status try_run(Work &&work) const {
+    template <class Function, class... Arguments>
+    gfk_status try_run(Function &&function, const Arguments &...arguments) const {
         const Unlocked unlocked;
-        return guarded(work);
+        const DeviceGuard guard(device_);
+        const gfk_status status = function(arguments...);
+        if (wait_ && status == GFK_STATUS_SUCCESS)
+            wait_for(stream_);
+        return status;
     }
 
     // A call at the same place, on the framework's stream of now, of a Keeping one. Refuses tensors of torch whose
@@ -60,6 +57,17 @@ class Call {
 
     // Memory at the call's place, aligned to 256 bytes, until the work of the call has finished.
     void *workspace(size_t bytes);
+    struct Workspace {
+        void *memory;
+        size_t bytes;
+    };
+    // The same, of as many bytes as function(arguments..., &bytes) says, whose status is raised.
+    template <class... Parameters, class... Arguments>
+    Workspace workspace(gfk_status (*function)(Parameters...), const Arguments &...arguments) {
+        size_t bytes = 0;
+        check(function(arguments..., &bytes));
+        return {workspace(bytes), bytes};
+    }
 
     // A new array of the framework of the array `like`, at the call's place. `dtype` is "uint8", ...; NULL:
     // that array's. Without `like`: as the first array; of numpy if there is none.
@@ -68,15 +76,6 @@ class Call {
 
   private:
     friend class Array;
-    template <class Work>
-    gfk_status guarded(Work &work) const {
-        DeviceGuard guard(device_);
-        const gfk_status status = work();
-        if (wait_ && status == GFK_STATUS_SUCCESS)
-            wait_for(stream_);
-        return status;
-    }
-    static void raise_unless_success(gfk_status status);
     void settle(const ArrayType &type, int device, nb::handle object);
     void keep_memory_of(nb::handle tensor);
 
@@ -94,12 +93,16 @@ class Call {
     std::vector<std::unique_ptr<uint8_t[]>> host_;
 };
 
-// Refuses what has elements and no memory: an array or a tensor, also one in nested lists. For arguments that Python
-// code reads. Anything else is good. `name` is the argument's, for messages.
+// Refuses an array or a tensor that has elements and no memory. For arguments that Python code reads. Anything else is
+// good. `name` is the argument's, for messages.
 void check_memory(nb::handle object, const char *name);
 
 // New: an array that the call has made itself, and writes even if others may not.
 enum class Use { Read, Write, New };
+
+inline Use use_of(nb::handle out) { // of an array in the place of which None is a new one
+    return out.is_none() ? Use::New : Use::Write;
+}
 
 // Is an argument data, whose bytes are taken as they lie in memory, or elements of a field, which are numbers?
 enum class Meaning { Data, Elements };
@@ -108,10 +111,6 @@ enum class Meaning { Data, Elements };
 class Array {
   public:
     Array(Call &call, nb::handle object, Use use, const char *name);
-    Array(Array &&other) noexcept;
-    Array(const Array &) = delete;
-    Array &operator=(const Array &) = delete;
-    ~Array();
 
     uint8_t *data() const { return data_; }
     size_t dimensions() const { return shape_.size(); }
@@ -134,15 +133,21 @@ class Array {
 
   private:
     void take(Call &call, nb::handle object, Use use, const ArrayType &type);
+    void take_memory(Call &call, nb::handle object, const ArrayType &type) const;
     void take_buffer(nb::handle object, Use use, const ArrayType &type);
     void take_dlpack(nb::handle object, Use use, const Call &call);
     void take_tensor(const nb::dlpack::dltensor &tensor);
-    void check_memory_of(nb::handle object) const;
     void check_storage(nb::handle tensor) const;
     void refuse_lazy_view(nb::handle tensor) const;
     [[noreturn]] void raise_wrong_dtype(unsigned w, Meaning meaning) const;
     void set_packed_strides();
     void take_cuda_interface(nb::handle object, Use use, Call &call, const ArrayType &type);
+
+    struct Buffer : Py_buffer {
+        Buffer() : Py_buffer{} {} // obj is NULL: none
+        Buffer(Buffer &&other) noexcept : Py_buffer(other) { other.obj = nullptr; }
+        ~Buffer() { PyBuffer_Release(this); } // nothing for a buffer that is none
+    };
 
     const char *name_;
     Use use_;
@@ -151,8 +156,8 @@ class Array {
     unsigned bits_ = 8;
     uint8_t code_ = 0;                     // of DLPack
     std::vector<int64_t> shape_, strides_; // in elements
-    Py_buffer buffer_ = {};                // obj is NULL: none
-    nb::object owner_;                     // what keeps the memory: a capsule, or the array itself
+    Buffer buffer_;
+    nb::object owner_; // what keeps the memory: a capsule, or the array itself
 };
 
 // XOR into `out`, which accumulate needs, or SET.
@@ -166,15 +171,13 @@ bool has_groups(const Array &array, size_t count, size_t groups);
 void check_whole_symbols(size_t bytes, unsigned w, const char *name);
 
 // A contiguous array of whole symbols of w bits.
-Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w,
-                 Meaning meaning = Meaning::Data);
+Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w, Meaning meaning = Meaning::Data);
 
 // `out`, or a new array if it is None: contiguous, of symbols; a new one is shaped as `model`.
 struct SymbolsOutput {
     nb::object object;
     Array array;
-    SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w,
-                  Meaning meaning = Meaning::Data);
+    SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w, Meaning meaning = Meaning::Data);
 };
 
 // The regions of a call: the rows of an array of two or more dimensions, or a list of arrays.
@@ -184,8 +187,8 @@ class Regions {
     // `count` regions of whole symbols of w bits. With Missing::Allowed, elements of a list may be None,
     // and their addresses are NULL. With `groups`, an array may have the shape (groups, count / groups,
     // ...), the regions of one group after those of the other; ANY_GROUPS: of any number of groups.
-    Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name,
-            Missing missing = None, size_t groups = 0);
+    Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name, Missing missing = None,
+            size_t groups = 0);
 
     size_t count() const { return count_; }
     // Is there no array, because all elements of the list are None?
@@ -218,7 +221,6 @@ class Regions {
 struct Output {
     nb::object object;
     Regions regions;
-    Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w,
-           size_t groups = 0);
+    Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w, size_t groups = 0);
 };
 } // namespace gfk

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measured rates of a machine: the calls of the NamedTuple Calibration in gfk/_records.py.
-#include <cstring>
-
 #include "field.h"
 #include "host.h"
 
@@ -14,17 +12,15 @@ void check_file(gfk_status status, const FilePath &path) {
 }
 
 nb::object text_of(const char *name) {
-    return nb::steal(
-        PyUnicode_DecodeUTF8(name, static_cast<Py_ssize_t>(strlen(name)), "surrogateescape"));
+    return nb::steal(PyUnicode_DecodeUTF8(name, static_cast<Py_ssize_t>(strlen(name)), "surrogateescape"));
 }
 
 Calibration of(const gfk_calibration &c) {
     nb::list devices;
     for (size_t i = 0; i < c.device_count; i++)
         devices.append(text_of(c.devices[i]));
-    return Calibration::of(text_of(c.host), text_of(c.processor), c.threads, nb::tuple(devices),
-                           tuple_of(c.cpu), tuple_of(c.bus), tuple_of(c.kernel), c.cpu_call,
-                           c.gpu_call, tuple_of(c.both));
+    return Calibration::of(text_of(c.host), text_of(c.processor), c.threads, nb::tuple(devices), tuple_of(c.cpu),
+                           tuple_of(c.bus), tuple_of(c.kernel), c.cpu_call, c.gpu_call, tuple_of(c.both));
 }
 
 // read takes a field of a Calibration; false: it is something else.
@@ -34,8 +30,7 @@ bool read(nb::handle from, Number &to) {
 }
 
 bool is_sequence(nb::handle from, size_t least, size_t most) {
-    return (PyList_Check(from.ptr()) || PyTuple_Check(from.ptr())) && nb::len(from) >= least &&
-           nb::len(from) <= most;
+    return (PyList_Check(from.ptr()) || PyTuple_Check(from.ptr())) && nb::len(from) >= least && nb::len(from) <= most;
 }
 
 template <class T, size_t N>
@@ -85,15 +80,12 @@ gfk_calibration calibration_of(nb::handle from) {
 
 void check_calibration(gfk_status status) {
     if (status == GFK_STATUS_INVALID_ARGUMENT)
-        raise(status,
-              "calibration: a rate or a time is no measured one, or a name is no line of text");
+        raise(status, "calibration: a rate or a time is no measured one, or a name is no line of text");
 }
 
-Calibration calibrate(const Devices &devices, Integer device_memory, Integer pinned_memory,
-                      Integer threads) {
+Calibration calibrate(const Devices &devices, Integer device_memory, Integer pinned_memory, Integer threads) {
     const Integer zero{nb::int_(0)};
-    const PipelineOptions options("auto", devices, device_memory, pinned_memory, zero, zero,
-                                  threads, nb::none());
+    const PipelineOptions options("auto", devices, device_memory, pinned_memory, zero, zero, threads, nb::none());
     gfk_calibration calibration;
     check(unlocked([&] { return gfk_calibrate(options.get(), nullptr, &calibration); }));
     return of(calibration);
@@ -115,32 +107,28 @@ void save(nb::handle calibration, nb::handle file) {
 }
 
 // None for a path that does not exist.
-nb::object seconds(double value) {
-    return value < 0 ? nb::none() : nb::object(nb::float_(value));
+std::optional<double> seconds(double value) {
+    return value < 0 ? std::nullopt : std::optional(value);
 }
 
-Advice advise(nb::handle calibration, Integer k, Integer m, Integer bytes, AnyField any_field,
-              bool pinned) {
+Advice advise(nb::handle calibration, Integer k, Integer m, Integer bytes, AnyField any_field, bool pinned) {
     const gfk_calibration from = calibration_of(calibration);
     const Field field = any_field;
     gfk_advice advice;
-    const gfk_status status =
-        gfk_advise(&from, &field, k.size("k", 1), m.size("m", 1), bytes.size("bytes"),
-                   pinned ? GFK_PINNED : GFK_PAGEABLE, &advice);
+    const gfk_status status = gfk_advise(&from, &field, k.size("k", 1), m.size("m", 1), bytes.size("bytes"),
+                                         pinned ? GFK_PINNED : GFK_PAGEABLE, &advice);
     check_calibration(status);
     check(status);
-    return Advice::of(gfk_path_name(advice.path), advice.why, seconds(advice.cpu_seconds),
-                      seconds(advice.gpu_seconds), seconds(advice.both_seconds),
+    return Advice::of(gfk_path_name(advice.path), advice.why, seconds(advice.cpu_seconds), seconds(advice.gpu_seconds),
+                      seconds(advice.both_seconds),
                       advice.crossover == 0 ? nb::none() : nb::object(nb::int_(advice.crossover)));
 }
 } // namespace
 
 void bind_calibration(nb::module_ &module) {
-    using namespace nb::literals;
-    module.def(
-        "calibrate", calibrate, nb::kw_only(), "devices"_a = nb::none(), "device_memory"_a = 0,
-        "pinned_memory"_a = 0, "threads"_a = 0,
-        R"(Measures the rates of this machine, which should be idle, in about two seconds: a Calibration.
+    module.def("calibrate", calibrate, nb::kw_only(), "devices"_a = nb::none(), "device_memory"_a = 0,
+               "pinned_memory"_a = 0, "threads"_a = 0,
+               R"(Measures the rates of this machine, which should be idle, in about two seconds: a Calibration.
 
 The arguments are those of Pipeline. Raises NoDevice, OutOfMemory.)");
     module.def("_load_calibration", load, "file"_a);

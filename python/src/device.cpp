@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "integer.h"
+#include "arguments.h"
 #include "status.h"
 #ifdef GFK_HAVE_CUDA
 #include <cuda_runtime_api.h>
@@ -16,10 +16,9 @@ static void check_cuda(cudaError_t error) {
         return;
     (void)cudaGetLastError();
     nb::gil_scoped_acquire acquire;
-    const bool no_device = error == cudaErrorInvalidDevice || error == cudaErrorNoDevice ||
-                           error == cudaErrorInsufficientDriver;
-    raise(no_device ? GFK_STATUS_NO_DEVICE : GFK_STATUS_CUDA, "CUDA: %s",
-          cudaGetErrorString(error));
+    const bool no_device =
+        error == cudaErrorInvalidDevice || error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
+    raise(no_device ? GFK_STATUS_NO_DEVICE : GFK_STATUS_CUDA, "CUDA: %s", cudaGetErrorString(error));
 }
 
 DeviceGuard::DeviceGuard(int device) {
@@ -41,9 +40,8 @@ DeviceGuard::~DeviceGuard() {
 int device_of(const void *memory) {
     cudaPointerAttributes attributes = {};
     check_cuda(cudaPointerGetAttributes(&attributes, memory));
-    return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged
-               ? attributes.device
-               : GFK_CPU;
+    return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged ? attributes.device
+                                                                                               : GFK_CPU;
 }
 
 void wait_for(gfk_stream_t stream) {
@@ -72,10 +70,8 @@ DeviceGuard::DeviceGuard(int device) {
     if (device == GFK_CPU)
         return;
     nb::gil_scoped_acquire acquire;
-    raise(
-        GFK_STATUS_NOT_SUPPORTED,
-        "this build of gfk has no CUDA, and takes arrays in the CPU's memory only; to compile the "
-        "kernels: pip install . -C cmake.define.GFK_CUDA=ON");
+    raise(GFK_STATUS_NOT_SUPPORTED, "this build of gfk has no CUDA, and takes arrays in the CPU's memory only; to "
+                                    "compile the kernels: pip install . -C cmake.define.GFK_CUDA=ON");
 }
 
 DeviceGuard::~DeviceGuard() = default;
@@ -94,8 +90,7 @@ void finish(int) noexcept {}
 #endif
 
 int Device::number(const char *name) const {
-    const bool is_named =
-        nb::hasattr(object, "type") && nb::hasattr(object, "index"); // torch.device
+    const bool is_named = nb::hasattr(object, "type") && nb::hasattr(object, "index"); // torch.device
     if (!PyUnicode_Check(object.ptr()) && !is_named)
         raise_type("%s: a string is needed, \"cpu\", \"cuda\" or \"cuda:0\", not %s", name,
                    type_name_of(object).c_str());
@@ -105,11 +100,10 @@ int Device::number(const char *name) const {
     if (text == "cuda")
         return current_device();
     const std::string digits = text.rfind("cuda:", 0) == 0 ? text.substr(5) : "";
-    if (digits.empty() || digits.size() > 9 ||
-        digits.find_first_not_of("0123456789") != std::string::npos)
+    if (digits.empty() || digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string::npos)
         raise(GFK_STATUS_INVALID_ARGUMENT,
-              "%s: \"%.80s\" is no device; \"cpu\", \"cuda\" (the current CUDA device) and "
-              "\"cuda:0\", \"cuda:1\", ... are",
+              "%s: \"%.80s\" is no device; \"cpu\", \"cuda\" (the current CUDA device) and \"cuda:0\", \"cuda:1\", ... "
+              "are",
               name, text.c_str());
     return std::atoi(digits.c_str());
 }

@@ -6,12 +6,12 @@
 
 #include <string>
 
-namespace gfk {
-namespace nb = nanobind;
+#include "arguments.h"
 
+namespace gfk {
 // An argument that is a device: "cpu", "cuda:0", or "cuda", the current one; also a torch.device.
-struct Device {
-    nb::object object;
+struct Device : Argument {
+    static constexpr auto python = nb::detail::const_name("str");
     // GFK_CPU, or the number of a CUDA device. Raises TypeError or InvalidArgument; `name` is the argument's.
     int number(const char *name = "device") const;
 };
@@ -41,12 +41,3 @@ void wait_for(gfk_stream_t stream);
 // then. Needs the GIL, which others may take meanwhile. Raises nothing. GFK_CPU: does nothing.
 void finish(int device) noexcept;
 } // namespace gfk
-
-template <>
-struct nanobind::detail::type_caster<gfk::Device> {
-    NB_TYPE_CASTER(gfk::Device, const_name("str"))
-    bool from_python(handle source, uint8_t, cleanup_list *) noexcept {
-        value.object = borrow(source);
-        return true;
-    }
-};

@@ -10,15 +10,11 @@
 #include <unwind.h>
 
 extern "C" {
-_Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
-                                                _Unwind_Exception_Class type,
-                                                _Unwind_Exception *exception,
-                                                _Unwind_Context *context);
+_Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions, _Unwind_Exception_Class type,
+                                                _Unwind_Exception *exception, _Unwind_Context *context);
 
-_Unwind_Reason_Code __wrap___gxx_personality_v0(int version, _Unwind_Action actions,
-                                                _Unwind_Exception_Class type,
-                                                _Unwind_Exception *exception,
-                                                _Unwind_Context *context) {
+_Unwind_Reason_Code __wrap___gxx_personality_v0(int version, _Unwind_Action actions, _Unwind_Exception_Class type,
+                                                _Unwind_Exception *exception, _Unwind_Context *context) {
     while ((actions & _UA_FORCE_UNWIND) != 0)
         pause();
     return __real___gxx_personality_v0(version, actions, type, exception, context);

@@ -2,25 +2,14 @@
 // The class Pipeline, for the calls that take one: pipeline=.
 #pragma once
 #include <gfk/host.h>
-#include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "array.h"
-#include "device.h"
-#include "integer.h"
 #include "records.h"
-#include "status.h"
 
 namespace gfk {
-namespace nb = nanobind;
-
 // A path of a file for the library; none for None.
 class FilePath {
   public:
@@ -36,9 +25,8 @@ using Devices = std::optional<std::vector<Device>>;
 // A descriptor, and what its pointers point to.
 class PipelineOptions {
   public:
-    PipelineOptions(const std::string &path, const Devices &devices, Integer device_memory,
-                    Integer pinned_memory, Integer chunk, Integer streams, Integer threads,
-                    nb::handle calibration_file);
+    PipelineOptions(const std::string &path, const Devices &devices, Integer device_memory, Integer pinned_memory,
+                    Integer chunk, Integer streams, Integer threads, nb::handle calibration_file);
     const gfk_pipeline_desc *get() const { return &desc_; }
 
   private:
@@ -51,36 +39,36 @@ class PipelineOptions {
 
 class Pipeline {
   public:
-    explicit Pipeline(const PipelineOptions &options);
+    template <class... Arguments>
+    explicit Pipeline(const Arguments &...arguments) {
+        open(PipelineOptions(arguments...));
+    }
 
     // Calls in progress in other threads end before the pipeline does.
     void close();
     PipelineInfo info() const;
     nb::object report() const { return nb::getattr(last_, "report", nb::none()); }
 
-    // Runs `work(pipeline, report)` without the GIL, keeps the report, and raises the status.
-    template <class Work>
-    void run(const Call &call, Work &&work) {
-        check(try_run(call, work));
+    // Runs function(pipeline, arguments..., report) without the GIL, keeps the report, and raises the status.
+    template <class Function, class... Arguments>
+    void run(const Call &call, Function &&function, const Arguments &...arguments) {
+        check(try_run(call, function, arguments...));
     }
     // The same, and returns the status.
-    template <class Work>
-    gfk_status try_run(const Call &call, Work &&work) {
+    template <class Function, class... Arguments>
+    gfk_status try_run(const Call &call, Function &&function, const Arguments &...arguments) {
         const std::shared_ptr<gfk_pipeline> handle = handle_;
         gfk_pipeline_report report;
-        gfk_status status = GFK_STATUS_SUCCESS;
         if (handle == nullptr)
             raise_value("the pipeline is closed");
-        call.run([&] {
-            status = work(handle.get(), &report);
-            return GFK_STATUS_SUCCESS;
-        });
+        const gfk_status status = call.try_run(function, handle.get(), arguments..., &report);
         if (status == GFK_STATUS_SUCCESS || status == GFK_STATUS_CUDA)
             keep(report);
         return status;
     }
 
   private:
+    void open(const PipelineOptions &options);
     void keep(const gfk_pipeline_report &report) const;
 
     std::shared_ptr<gfk_pipeline> handle_; // NULL: closed. Each call in progress has a share

@@ -3,60 +3,22 @@
 #include "matrix.h"
 
 #include <gfk/matrix.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
-#include <cstdio>
-#include <string>
+#include <algorithm>
 
 #include "host.h"
-#include "named.h"
-#include "records.h"
-#include "status.h"
 
 namespace gfk {
 namespace {
-nb::object numpy(const char *name) {
-    return nb::module_::import_("numpy").attr(name);
-}
-
 // ---- generated matrices -------------------------------------------------------------------------
 
-// Raises what is wrong with a generated matrix in a field.
-void check_generated(const Field &field, const gfk_matrix &m, gfk_status status) {
-    switch (status) {
-    case GFK_STATUS_INVALID_CONSTANT:
-        raise(status,
-              "row_points, col_points: a point is not from 0 to 2^%u - 1, so it is no element of "
-              "GF(2^%u)",
-              field.w, field.w);
-    case GFK_STATUS_INVALID_ARGUMENT:
-        raise(status, "row_points, col_points: two points are equal");
-    case GFK_STATUS_NOT_SUPPORTED:
-        if (m.kind != GFK_MATRIX_PAR2)
-            break;
-        raise(status,
-              "field: a matrix of PAR2 has the field of 16 bits with GF-Complete's polynomial");
-    case GFK_STATUS_INVALID_SIZE:
-        if (m.kind == GFK_MATRIX_PAR2)
-            raise(status,
-                  "rows, cols, first: a matrix of PAR2 has 32768 columns at most, and first + "
-                  "rows is at most 65535; here are %zu columns, and %llu + %zu rows",
-                  m.cols, static_cast<unsigned long long>(m.first), m.rows);
-        if (m.kind == GFK_MATRIX_VANDERMONDE && m.rows <= UINT64_C(1) << field.w &&
-            m.cols <= UINT64_C(1) << field.w)
-            raise(status, "first: %llu + the rows or columns passes 2^64",
-                  static_cast<unsigned long long>(m.first));
-        if (m.kind == GFK_MATRIX_RANDOM)
-            raise(status, "first: %llu + %zu rows passes 2^64",
-                  static_cast<unsigned long long>(m.first), m.rows);
-        raise(status,
-              "rows, cols, first: %zu rows, %zu columns and first = %llu need more points than the "
-              "2^%u elements of GF(2^%u)",
-              m.rows, m.cols, static_cast<unsigned long long>(m.first), field.w, field.w);
-    default:
-        break;
-    }
+// Raises what is wrong with a gfk.Matrix in a field.
+void check_generated(const Field &field, nb::handle matrix, gfk_status status) {
+    if (status == GFK_STATUS_SUCCESS)
+        return;
+    const nb::object problem = python("_matrix", "problem")(matrix, status, field.w);
+    if (!problem.is_none())
+        raise(status, "%s", nb::cast<const char *>(problem));
     check(status);
 }
 
@@ -69,8 +31,8 @@ const char *name_of_kind(gfk_matrix_kind kind) {
 gfk_matrix generated(nb::handle from) {
     const auto integer = [&](const char *name) { return Integer{from.attr(name)}; };
     gfk_matrix made = {};
-    made.kind = named(nb::cast<std::string>(from.attr("kind")), "kind", GFK_MATRIX_CAUCHY,
-                      GFK_MATRIX_RANDOM, name_of_kind, GFK_STATUS_INVALID_ARGUMENT);
+    made.kind =
+        named(nb::cast<std::string>(from.attr("kind")), "kind", GFK_MATRIX_CAUCHY, GFK_MATRIX_RANDOM, name_of_kind);
     made.rows = integer("rows").size("rows", 1);
     made.cols = integer("cols").size("cols", 1);
     made.first = integer("first").word64("first");
@@ -78,9 +40,8 @@ gfk_matrix generated(nb::handle from) {
     const auto points = [&](const char *name) -> const uint32_t * {
         const nb::object array = from.attr(name);
         Call call;
-        return array.is_none()
-                   ? nullptr
-                   : reinterpret_cast<const uint32_t *>(Array(call, array, Use::Read, name).data());
+        return array.is_none() ? nullptr
+                               : reinterpret_cast<const uint32_t *>(Array(call, array, Use::Read, name).data());
     };
     made.row_points = points("row_points");
     made.col_points = points("col_points");
@@ -95,100 +56,77 @@ bool is_generated(nb::handle object) {
 // The elements in words of 32 bits.
 nb::object words_of_generated(const Field &field, nb::handle object) {
     const gfk_matrix matrix = generated(object);
-    Call call;
-    nb::object made = call.empty({matrix.rows, matrix.cols}, "uint32");
-    const Array array(call, made, Use::New, "words");
-    check_generated(field, matrix, call.try_run([&] {
-        return gfk_matrix_fill(&field, &matrix, reinterpret_cast<uint32_t *>(array.data()));
-    }));
-    return made;
+    NewWords made(matrix.rows, matrix.cols);
+    check_generated(field, object, made.call.try_run(gfk_matrix_fill, &field, &matrix, made.data));
+    return made.object;
 }
 } // namespace
 
 // ---- arguments ----------------------------------------------------------------------------------
 
-nb::object integers_of(nb::handle object, uint64_t most, const char *dtype, gfk_status status,
-                       const char *name) {
-    check_memory(object, name);
-    return python("_arrays", "integers")(object, most, dtype, class_of(status), name);
-}
-
-nb::object new_numpy(nb::handle shape, const char *dtype, const void *contents, size_t bytes) {
-    nb::object array = numpy("empty")(shape, dtype);
-    Call call;
-    const Array to(call, array, Use::New, "array");
-    if (bytes != 0)
-        memcpy(to.data(), contents, bytes);
-    return array;
-}
-
 nb::object array_of(const Words &words) {
-    return new_numpy(nb::make_tuple(words.rows, words.cols), "uint32", words.elements.data(),
-                     words.elements.size() * sizeof(uint32_t));
+    const NewWords made(words.rows, words.cols);
+    std::copy(words.elements.begin(), words.elements.end(), made.data);
+    return made.object;
 }
 
 Words words_of(const Field &field, nb::handle object, const char *name) {
     const nb::object words = is_generated(object)
                                  ? words_of_generated(field, object)
-                                 : integers_of(object, UINT32_MAX >> (32 - field.w), "uint32",
-                                               GFK_STATUS_INVALID_CONSTANT, name);
+                                 : python("_arrays", "integers")(object, UINT32_MAX >> (32 - field.w), "uint32",
+                                                                 class_of(GFK_STATUS_INVALID_CONSTANT), name);
     const nb::tuple shape = nb::cast<nb::tuple>(words.attr("shape"));
     if (shape.size() != 2 || nb::cast<size_t>(words.attr("size")) == 0)
         raise_value("%s: a matrix of two dimensions, with one row and one column at least", name);
     return {vector_of<uint32_t>(words), nb::cast<size_t>(shape[0]), nb::cast<size_t>(shape[1])};
 }
 
-Elements::Elements(Call &call, nb::handle object, unsigned w, Use use, const char *name,
-                   size_t groups)
+Elements::Elements(Call &call, nb::handle object, unsigned w, Use use, const char *name, size_t groups)
     : name_(name), array_(call, object, use, name) {
     array_.check_elements(w);
-    if (array_.dimensions() == 3 && groups != 0 &&
-        (groups == ANY_GROUPS || array_.size(0) == groups)) {
+    if (array_.dimensions() == 3 && groups != 0 && (groups == ANY_GROUPS || array_.size(0) == groups)) {
         groups_ = array_.size(0);
         if (!array_.merge_first())
             raise_value("%s: the rows are not evenly spaced; pass a contiguous copy", name);
     }
     if (array_.dimensions() != 2)
-        raise_value(
-            "%s: an array of two dimensions is needed, a matrix; the array has %zu dimensions",
-            name, array_.dimensions());
+        raise_value("%s: an array of two dimensions is needed, a matrix; the array has %zu dimensions", name,
+                    array_.dimensions());
     array_.check_contiguous(1);
     stride_ = rows() > 1 && cols() != 0 ? array_.stride() / array_.item_bytes() : cols();
     if (stride_ < cols())
         raise(GFK_STATUS_INVALID_ARGUMENT,
-              "%s: the array's rows overlap, as broadcast_to and expand make them; pass a copy",
-              name);
+              "%s: the array's rows overlap, as broadcast_to and expand make them; pass a copy", name);
 }
 
 void Elements::check_not_empty() const {
     if (rows() == 0 || cols() == 0)
         raise(GFK_STATUS_INVALID_ARGUMENT,
-              "%s: a matrix has one row and one column at least; the array has %zu x %zu elements",
-              name_, rows(), cols());
+              "%s: a matrix has one row and one column at least; the array has %zu x %zu elements", name_, rows(),
+              cols());
 }
 
 void Elements::check_shape(size_t rows, size_t cols) const {
     if (this->rows() != rows || this->cols() != cols)
-        raise_value("%s: %zu x %zu elements are needed; there are %zu x %zu", name_, rows, cols,
-                    this->rows(), this->cols());
+        raise_value("%s: %zu x %zu elements are needed; there are %zu x %zu", name_, rows, cols, this->rows(),
+                    this->cols());
 }
 
 MatrixArgument::MatrixArgument(Call &call, nb::handle object, unsigned w, const char *name) {
     if (is_generated(object)) {
-        matrix_ = generated(object);
+        matrix_ = generated(generated_ = nb::borrow(object));
         return;
     }
     elements_.emplace(call, object, w, Use::Read, name);
     elements_->check_not_empty();
-    matrix_ = GFK_MATRIX_DENSE_INIT(elements_->data(), elements_->rows(), elements_->cols(),
-                                    elements_->stride());
+    matrix_ = GFK_MATRIX_DENSE_INIT(elements_->data(), elements_->rows(), elements_->cols(), elements_->stride());
 }
 
 void MatrixArgument::check(const Field &field, gfk_status status) const {
     if (elements_)
         gfk::check(status);
     else
-        check_generated(field, matrix_, status);
+        check_generated(field, generated_, status);
 }
 
 // ---- products -----------------------------------------------------------------------------------
@@ -202,15 +140,12 @@ const char *kernel_id(const std::optional<std::string> &kernel, const Field &fie
     size_t bytes = 0;
     const gfk_status status = gfk_matmul_workspace(&field, 1, 1, 0, &desc, &bytes);
     if (status == GFK_STATUS_UNKNOWN_METHOD)
-        raise(status,
-              "kernel: no kernel of matmul has the id %s; gfk.compiled_kernels() lists them",
-              desc.kernel);
+        raise(status, "kernel: no kernel of matmul has the id %s; gfk.compiled_kernels() lists them", desc.kernel);
     if (status == GFK_STATUS_INVALID_ARGUMENT)
         raise(status, "kernel: %s is for another width than w = %u", desc.kernel, field.w);
     check(status);
     if (device == GFK_CPU)
-        raise(GFK_STATUS_INVALID_ARGUMENT, "kernel: %s runs on GPUs, and this call is on the CPU",
-              desc.kernel);
+        raise(GFK_STATUS_INVALID_ARGUMENT, "kernel: %s runs on GPUs, and this call is on the CPU", desc.kernel);
     return desc.kernel;
 }
 
@@ -225,9 +160,8 @@ gfk_matmul_desc desc_of(const Call &call, const Field &field, uint32_t threads,
     return desc;
 }
 
-nb::object matmul(nb::handle a, nb::handle b, AnyField any_field, nb::handle out, bool accumulate,
-                  Integer threads, const std::optional<std::string> &kernel, bool check_pointers,
-                  Pipeline *pipeline) {
+nb::object matmul(nb::handle a, nb::handle b, AnyField any_field, nb::handle out, bool accumulate, Integer threads,
+                  const std::optional<std::string> &kernel, bool check_pointers, Pipeline *pipeline) {
     const Field field = any_field;
     Call call(pipeline);
     const MatrixArgument matrix(call, a, field.w, "a");
@@ -235,26 +169,17 @@ nb::object matmul(nb::handle a, nb::handle b, AnyField any_field, nb::handle out
     const Regions from(call, b, cols, field.w, Use::Read, "b");
     const Output to(call, out, from, rows, field.w);
     const gfk_accumulate mode = mode_of(out, accumulate);
-    const gfk_matmul_desc desc =
-        desc_of(call, field, threads.word32("threads"), kernel, check_pointers);
+    const gfk_matmul_desc desc = desc_of(call, field, threads.word32("threads"), kernel, check_pointers);
     if (pipeline != nullptr) {
         if (desc.threads != 0)
             raise(GFK_STATUS_INVALID_ARGUMENT, "threads: a pipeline has threads of its own");
-        matrix.check(
-            field, pipeline->try_run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                return gfk_matmul_host(handle, &field, matrix.get(), from.get(), to.regions.get(),
-                                       from.bytes(), mode, report);
-            }));
-        return to.object;
+        matrix.check(field, pipeline->try_run(call, gfk_matmul_host, &field, matrix.get(), from.get(), to.regions.get(),
+                                              from.bytes(), mode));
+    } else {
+        const auto workspace = call.workspace(gfk_matmul_workspace, &field, rows, cols, from.bytes(), &desc);
+        matrix.check(field, call.try_run(gfk_matmul, &field, matrix.get(), from.get(), to.regions.get(), from.bytes(),
+                                         mode, &desc, workspace.memory, workspace.bytes, call.stream()));
     }
-    size_t bytes = 0;
-    check(gfk_matmul_workspace(&field, rows, cols, from.bytes(), &desc, &bytes));
-    void *workspace = call.workspace(bytes);
-    const gfk_status status = call.try_run([&] {
-        return gfk_matmul(&field, matrix.get(), from.get(), to.regions.get(), from.bytes(), mode,
-                          &desc, workspace, bytes, call.stream());
-    });
-    matrix.check(field, status);
     return to.object;
 }
 
@@ -275,29 +200,25 @@ struct Elimination {
                 const std::optional<std::string> &kernel, bool with_pivots)
         : call(call), field(any_field), from(call, a, field.w, Use::Read, "a"),
           matrix(GFK_MATRIX_DENSE_INIT(from.data(), from.rows(), from.cols(), from.stride())),
-          desc(desc_of(call, field, threads.word32("threads"), kernel, false)),
-          with_pivots(with_pivots) {
+          desc(desc_of(call, field, threads.word32("threads"), kernel, false)), with_pivots(with_pivots) {
         from.check_not_empty();
         if (from.rows() > MOST_ROWS || from.cols() > MOST_ROWS)
-            raise(GFK_STATUS_INVALID_SIZE,
-                  "a: %zu x %zu elements; a matrix has %zu rows and columns at most", from.rows(),
-                  from.cols(), MOST_ROWS);
+            raise(GFK_STATUS_INVALID_SIZE, "a: %zu x %zu elements; a matrix has %zu rows and columns at most",
+                  from.rows(), from.cols(), MOST_ROWS);
     }
     static constexpr size_t MOST_ROWS = size_t{1} << 30; // of gfk/matrix.h
 
     // The rows of a square matrix.
     size_t square() const {
         if (matrix.rows != matrix.cols)
-            raise_value("a: a square matrix is needed; the array has %zu x %zu elements",
-                        matrix.rows, matrix.cols);
+            raise_value("a: a square matrix is needed; the array has %zu x %zu elements", matrix.rows, matrix.cols);
         return matrix.rows;
     }
 
-    // start(record, pivots, workspace) starts the elimination. Waits for it, and raises Singular.
-    template <class Start>
-    void run(size_t workspace_bytes, Start &&start) {
+    // Starts start(field, matrix, arguments..., record, pivots, desc, workspace...), waits, and raises Singular.
+    template <class Start, class... Arguments>
+    void run(const Call::Workspace &workspace, Start start, const Arguments &...arguments) {
         auto *record = static_cast<gfk_matrix_record *>(call.workspace(sizeof(gfk_matrix_record)));
-        void *workspace = call.workspace(workspace_bytes);
         uint32_t *numbers = nullptr;
         std::optional<Array> array;
         if (with_pivots) {
@@ -307,15 +228,16 @@ struct Elimination {
         }
         gfk_status found = GFK_STATUS_SUCCESS;
         call.run([&] {
-            const gfk_status status = start(record, numbers, workspace);
+            const gfk_status status = start(&field, &matrix, arguments..., record, numbers, &desc, workspace.memory,
+                                            workspace.bytes, call.stream());
             if (status != GFK_STATUS_SUCCESS)
                 return status;
             found = gfk_matrix_wait(record, &desc, call.stream(), &result);
             return found == GFK_STATUS_SINGULAR ? GFK_STATUS_SUCCESS : found;
         });
         if (found == GFK_STATUS_SINGULAR)
-            raise(found, "the matrix of %zu x %zu elements is singular: its rank is %u",
-                  matrix.rows, matrix.cols, result.rank);
+            raise(found, "the matrix of %zu x %zu elements is singular: its rank is %u", matrix.rows, matrix.cols,
+                  result.rank);
         if (with_pivots)
             pivots = python("_arrays", "to_host")(pivots);
     }
@@ -325,62 +247,40 @@ struct Elimination {
     }
 };
 
-nb::object invert(nb::handle a, const AnyField &any_field, nb::handle out, bool pivots,
-                  Integer threads, const std::optional<std::string> &kernel) {
+nb::object invert(nb::handle a, const AnyField &any_field, nb::handle out, bool pivots, Integer threads,
+                  const std::optional<std::string> &kernel) {
     Call call;
     Elimination e(call, any_field, a, threads, kernel, pivots);
     const size_t n = e.square();
     nb::object made = out.is_none() ? call.empty({n, n}) : nb::borrow(out);
-    const Elements to(call, made, e.field.w, out.is_none() ? Use::New : Use::Write, "out");
+    const Elements to(call, made, e.field.w, use_of(out), "out");
     to.check_shape(n, n);
-    size_t bytes = 0;
-    check(gfk_matrix_invert_workspace(&e.field, n, &e.desc, &bytes));
-    e.run(bytes, [&](gfk_matrix_record *record, uint32_t *numbers, void *workspace) {
-        return gfk_matrix_invert(&e.field, &e.matrix, to.data(), to.stride(), record, numbers,
-                                 &e.desc, workspace, bytes, call.stream());
-    });
+    e.run(call.workspace(gfk_matrix_invert_workspace, &e.field, n, &e.desc), gfk_matrix_invert, to.data(), to.stride());
     return e.results(made);
 }
 
-nb::object solve(nb::handle a, nb::handle b, const AnyField &any_field, nb::handle out, bool pivots,
-                 Integer threads, const std::optional<std::string> &kernel) {
+nb::object solve(nb::handle a, nb::handle b, const AnyField &any_field, nb::handle out, bool pivots, Integer threads,
+                 const std::optional<std::string> &kernel) {
     Call call;
     Elimination e(call, any_field, a, threads, kernel, pivots);
     const size_t n = e.square();
     const Regions from(call, b, n, e.field.w, Use::Read, "b");
     const Output to(call, out, from, n, e.field.w);
-    size_t bytes = 0;
-    check(gfk_matrix_solve_workspace(&e.field, n, from.bytes(), &e.desc, &bytes));
-    e.run(bytes, [&](gfk_matrix_record *record, uint32_t *numbers, void *workspace) {
-        return gfk_matrix_solve(&e.field, &e.matrix, from.get(), to.regions.get(), from.bytes(),
-                                record, numbers, &e.desc, workspace, bytes, call.stream());
-    });
+    e.run(call.workspace(gfk_matrix_solve_workspace, &e.field, n, from.bytes(), &e.desc), gfk_matrix_solve, from.get(),
+          to.regions.get(), from.bytes());
     return e.results(to.object);
 }
 
-void find_rank(const Call &call, Elimination &e) {
-    size_t bytes = 0;
-    check(gfk_matrix_rank_workspace(&e.field, e.matrix.rows, e.matrix.cols, &e.desc, &bytes));
-    e.run(bytes, [&](gfk_matrix_record *record, uint32_t *numbers, void *workspace) {
-        return gfk_matrix_rank(&e.field, &e.matrix, record, numbers, &e.desc, workspace, bytes,
-                               call.stream());
-    });
-}
-
-size_t rank(nb::handle a, const AnyField &any_field, Integer threads,
-            const std::optional<std::string> &kernel) {
+// The rank, or the pivots.
+template <bool with_pivots>
+auto find_rank(nb::handle a, const AnyField &any_field, Integer threads, const std::optional<std::string> &kernel) {
     Call call;
-    Elimination e(call, any_field, a, threads, kernel, false);
-    find_rank(call, e);
-    return e.result.rank;
-}
-
-nb::object pivots(nb::handle a, const AnyField &any_field, Integer threads,
-                  const std::optional<std::string> &kernel) {
-    Call call;
-    Elimination e(call, any_field, a, threads, kernel, true);
-    find_rank(call, e);
-    return e.pivots;
+    Elimination e(call, any_field, a, threads, kernel, with_pivots);
+    e.run(call.workspace(gfk_matrix_rank_workspace, &e.field, e.matrix.rows, e.matrix.cols, &e.desc), gfk_matrix_rank);
+    if constexpr (with_pivots)
+        return e.pivots;
+    else
+        return e.result.rank;
 }
 
 // ---- batches ------------------------------------------------------------------------------------
@@ -389,14 +289,12 @@ nb::object pivots(nb::handle a, const AnyField &any_field, Integer threads,
 struct Matrices {
     Array array;
     size_t step;
-    Matrices(Call &call, nb::handle object, unsigned w, Use use, const char *name)
-        : array(call, object, use, name) {
+    Matrices(Call &call, nb::handle object, unsigned w, Use use, const char *name) : array(call, object, use, name) {
         array.check_elements(w);
         if (array.dimensions() != 3 || array.size(1) != array.size(2))
             raise_value("%s: an array of the shape (count, n, n) is needed", name);
         if (array.size(1) == 0)
-            raise(GFK_STATUS_INVALID_ARGUMENT,
-                  "%s: a matrix has one row and one column at least; n is 0", name);
+            raise(GFK_STATUS_INVALID_ARGUMENT, "%s: a matrix has one row and one column at least; n is 0", name);
         array.check_contiguous(1);
         const size_t elements = array.size(1) * array.size(1);
         step = array.size(0) > 1 ? array.stride() / array.item_bytes() : elements;
@@ -410,19 +308,16 @@ struct Matrices {
 };
 
 // gfk_matrix_invert_batch on the CPU, where the library has no batches: one matrix after the other.
-gfk_status invert_each(const Field &field, const Matrices &from, const Matrices &to,
-                       gfk_matrix_record *records, void *workspace, size_t workspace_bytes,
-                       const gfk_matmul_desc &desc) {
+gfk_status invert_each(const Field &field, const Matrices &from, const Matrices &to, gfk_matrix_record *records,
+                       const Call::Workspace &workspace, const gfk_matmul_desc &desc) {
     const size_t n = from.array.size(1), bytes = field.w / 8;
     const bool in_place = from.array.data() == to.array.data() && from.step == to.step;
     if (!in_place && from.array.data() < to.end() && to.array.data() < from.end())
         return GFK_STATUS_OVERLAP;
     for (size_t i = 0; i < from.array.size(0); i++) {
-        const gfk_matrix a =
-            GFK_MATRIX_DENSE_INIT(from.array.data() + i * from.step * bytes, n, n, n);
-        const gfk_status status =
-            gfk_matrix_invert(&field, &a, to.array.data() + i * to.step * bytes, n, &records[i],
-                              nullptr, &desc, workspace, workspace_bytes, nullptr);
+        const gfk_matrix a = GFK_MATRIX_DENSE_INIT(from.array.data() + i * from.step * bytes, n, n, n);
+        const gfk_status status = gfk_matrix_invert(&field, &a, to.array.data() + i * to.step * bytes, n, &records[i],
+                                                    nullptr, &desc, workspace.memory, workspace.bytes, nullptr);
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
@@ -435,7 +330,7 @@ nb::tuple invert_batch(nb::handle a, AnyField any_field, nb::handle out) {
     const Matrices from(call, a, field.w, Use::Read, "a");
     const size_t count = from.array.size(0), n = from.array.size(1);
     nb::object made = out.is_none() ? call.empty({count, n, n}) : nb::borrow(out);
-    const Matrices to(call, made, field.w, out.is_none() ? Use::New : Use::Write, "out");
+    const Matrices to(call, made, field.w, use_of(out), "out");
     if (to.array.shape() != from.array.shape())
         raise_value("out: the shape is not that of a");
     nb::object records = call.empty({count, 2}, "int32");
@@ -443,29 +338,20 @@ nb::tuple invert_batch(nb::handle a, AnyField any_field, nb::handle out) {
     auto *results = reinterpret_cast<gfk_matrix_record *>(array.data());
     const gfk_matmul_desc desc = desc_of(call, field, n <= 256 ? 1 : 0, {}, false);
     if (call.device() == GFK_CPU) {
-        size_t bytes = 0;
-        check(gfk_matrix_invert_workspace(&field, n, &desc, &bytes));
-        void *workspace = call.workspace(bytes);
-        call.run([&] {
-            return count == 0 ? GFK_STATUS_SUCCESS
-                              : invert_each(field, from, to, results, workspace, bytes, desc);
-        });
+        const auto workspace = call.workspace(gfk_matrix_invert_workspace, &field, n, &desc);
+        call.run(
+            [&] { return count == 0 ? GFK_STATUS_SUCCESS : invert_each(field, from, to, results, workspace, desc); });
     } else {
-        call.run([&] {
-            return gfk_matrix_invert_batch(&field, n, count, from.array.data(), from.step,
-                                           to.array.data(), to.step, results, nullptr, &desc,
-                                           call.stream());
-        });
+        call.run(gfk_matrix_invert_batch, &field, n, count, from.array.data(), from.step, to.array.data(), to.step,
+                 results, nullptr, &desc, call.stream());
     }
-    return nb::make_tuple(
-        made, records[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), 1)]);
+    return nb::make_tuple(made, records[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), 1)]);
 }
 } // namespace
 
 void bind_matrix(nb::module_ &module) {
-    using namespace nb::literals;
     module.def("_check_matrix", [](nb::handle matrix) { generated(matrix); }, "matrix"_a);
-    module.def("_check_memory", check_memory, "object"_a, "name"_a);
+    module.def("_check_memory", check_memory, "object"_a.none(), "name"_a);
     module.def(
         "_matrix_words",
         [](nb::handle matrix, AnyField any_field) {
@@ -474,9 +360,8 @@ void bind_matrix(nb::module_ &module) {
         },
         "matrix"_a, "field"_a);
     module.def(
-        "matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
-        "accumulate"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
-        "check_pointers"_a = false, "pipeline"_a = nb::none(),
+        "matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(), "accumulate"_a = false,
+        "threads"_a = 0, "kernel"_a = nb::none(), "check_pointers"_a = false, "pipeline"_a = nb::none(),
         R"(out = a b, or out ^= a b, for matrices of any size. Nothing of the matrix is kept; gfk.Product is faster where one
 small matrix multiplies data often.
 
@@ -496,8 +381,8 @@ Raises Overlap, InvalidSize, UnknownMethod (no kernel of matmul has this id), In
 width; a kernel, and arrays on the CPU; an array a whose rows overlap each other), NotSupported (the GPU or this
 package has no kernel, or not this one), WrongDevice, TypeError (dtype), ValueError (shape), and what
 Matrix.to_numpy raises.)");
-    module.def("invert", invert, "a"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
-               "pivots"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
+    module.def("invert", invert, "a"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(), "pivots"_a = false,
+               "threads"_a = 0, "kernel"_a = nb::none(),
                R"(The inverse of a square matrix of any size; waits for it.
 
 a: (n, n) integers of w bits; rows may have gaps between them. out: an array of this kind, or a itself (in place).
@@ -506,24 +391,22 @@ threads: on the CPU; 0: every core. kernel: of the products in the elimination, 
 Returns out; with pivots=True a tuple of out and the numpy array that gfk.pivots returns.
 Raises Singular, whose message has the rank; out is then as it was. Raises Overlap, WrongDevice, UnknownMethod,
 InvalidArgument and NotSupported as gfk.matmul, which says what a GPU needs; TypeError (dtype), ValueError (shape).)");
-    module.def("solve", solve, "a"_a, "b"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
-               "pivots"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
+    module.def("solve", solve, "a"_a, "b"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(), "pivots"_a = false,
+               "threads"_a = 0, "kernel"_a = nb::none(),
                R"(The regions x with a x = b; waits for them.
 
 a: (n, n) integers of w bits. b, out: n regions as of gfk.matmul; out overlaps nothing else. Otherwise as
 gfk.invert.)");
     module.def(
-        "rank", rank, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0, "kernel"_a = nb::none(),
+        "rank", find_rank<false>, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0, "kernel"_a = nb::none(),
         R"(The rank of a matrix (rows, cols) of integers of w bits, an int; waits for it. threads, kernel, and what it raises:
 as of gfk.invert.)");
     module.def(
-        "pivots", pivots, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0,
-        "kernel"_a = nb::none(),
+        "pivots", find_rank<true>, "a"_a, nb::kw_only(), "field"_a = 8, "threads"_a = 0, "kernel"_a = nb::none(),
         R"(The pivots of a matrix (rows, cols): a numpy array of `rows` int32. Number r is the column that row r was solved
 for, and -1 where row r is a sum of multiples of the rows before it. The others are a largest set of independent
 rows. Waits. threads, kernel, and what it raises: as of gfk.invert.)");
-    module.def("invert_batch", invert_batch, "a"_a, nb::kw_only(), "field"_a = 8,
-               "out"_a = nb::none(),
+    module.def("invert_batch", invert_batch, "a"_a, nb::kw_only(), "field"_a = 8, "out"_a = nb::none(),
                R"(The inverses of many matrices of one size.
 
 a: (count, n, n) integers of w bits, each matrix without gaps. out: such an array, or a itself (in place).

@@ -3,37 +3,35 @@
 // the library generates.
 #pragma once
 #include <gfk/matmul.h>
-#include <nanobind/nanobind.h>
 
 #include <cstring>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "array.h"
 #include "field.h"
 
 namespace gfk {
-namespace nb = nanobind;
-
-// Integers from 0 to `most`: an integer, a sequence, nested sequences, or an array of integers in the CPU's
-// memory. The result is a new contiguous numpy array of their shape. An integer outside raises `status`.
-nb::object integers_of(nb::handle object, uint64_t most, const char *dtype, gfk_status status,
-                       const char *name);
-
-// The elements of such an array, whose dtype is T.
+// The contents of a contiguous array in the CPU's memory.
 template <class T>
-std::vector<T> vector_of(nb::handle integers) {
+std::vector<T> vector_of(nb::handle object) {
     Call call;
-    const Array array(call, integers, Use::Read, "integers");
+    const Array array(call, object, Use::Read, "array");
     std::vector<T> made(array.bytes() / sizeof(T));
     if (!made.empty())
         memcpy(made.data(), array.data(), array.bytes());
     return made;
 }
 
-// Contents as a new numpy array.
-nb::object new_numpy(nb::handle shape, const char *dtype, const void *contents, size_t bytes);
+// A new numpy array of rows x cols words, uint32.
+struct NewWords {
+    Call call;
+    nb::object object;
+    uint32_t *data;
+    NewWords(size_t rows, size_t cols) : object(call.empty({rows, cols}, "uint32")) {
+        data = reinterpret_cast<uint32_t *>(Array(call, object, Use::New, "words").data());
+    }
+};
 
 // A matrix in words of the host, row after row, as gfk_product_create takes it.
 struct Words {
@@ -51,8 +49,7 @@ Words words_of(const Field &field, nb::handle object, const char *name);
 // `groups`, also an array of the shape (groups, rows / groups, cols).
 class Elements {
   public:
-    Elements(Call &call, nb::handle object, unsigned w, Use use, const char *name,
-             size_t groups = 0);
+    Elements(Call &call, nb::handle object, unsigned w, Use use, const char *name, size_t groups = 0);
     uint8_t *data() const { return array_.data(); }
     size_t rows() const { return array_.size(0); }
     size_t cols() const { return array_.size(1); }
@@ -83,8 +80,7 @@ class MatrixArgument {
 
   private:
     std::optional<Elements> elements_;
+    nb::object generated_; // a gfk.Matrix
     gfk_matrix matrix_;
 };
-
-void bind_matrix(nb::module_ &module);
 } // namespace gfk

@@ -2,43 +2,31 @@
 // The class Multiplier: a constant times an array, with any kernel of the list.
 #include <gfk/multiplier.h>
 #include <gfk/region.h>
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
-#include <optional>
-#include <string>
-
-#include "array.h"
 #include "field.h"
 #include "host.h"
-#include "named.h"
 #include "places.h"
 #include "reduce.h"
-#include "status.h"
 
 namespace gfk {
 namespace {
 class Multiplier {
   public:
-    Multiplier(AnyField field, const std::optional<std::string> &method,
-               const std::string &implementation, std::optional<std::string> kernel,
-               Integer table_limit, bool check_pointers)
+    Multiplier(AnyField field, const std::optional<std::string> &method, const std::string &implementation,
+               std::optional<std::string> kernel, Integer table_limit, bool check_pointers)
         : field_(field), method_(method), kernel_(std::move(kernel)) {
         check_text(method_, "method");
         check_text(kernel_, "kernel");
         if (method)
             check(gfk_multiplier_desc_parse(&desc_, method->c_str()), method->c_str());
         desc_.kernel = kernel_ ? kernel_->c_str() : nullptr;
-        desc_.implementation =
-            named(implementation, "implementation", GFK_IMPLEMENTATION_AUTO, GFK_IMPLEMENTATION_OPT,
-                  gfk_implementation_name, GFK_STATUS_UNKNOWN_METHOD);
+        desc_.implementation = named(implementation, "implementation", GFK_IMPLEMENTATION_AUTO, GFK_IMPLEMENTATION_OPT,
+                                     gfk_implementation_name, GFK_STATUS_UNKNOWN_METHOD);
         desc_.table_limit = table_limit.word64("table_limit");
         desc_.check_pointers = check_pointers;
     }
 
-    nb::object multiply(nb::handle c, nb::handle x, nb::handle out, bool accumulate,
-                        Pipeline *pipeline) {
+    nb::object multiply(nb::handle c, nb::handle x, nb::handle out, bool accumulate, Pipeline *pipeline) {
         Call call(pipeline);
         const uint32_t constant = element_of(field_, c, "c");
         const Array from = symbols_of(call, x, Use::Read, "x", field_.w);
@@ -49,23 +37,17 @@ class Multiplier {
         if (pipeline != nullptr) {
             if (method_ || kernel_ || desc_.implementation != GFK_IMPLEMENTATION_AUTO)
                 raise(GFK_STATUS_INVALID_ARGUMENT,
-                      "pipeline: a pipeline chooses its kernels; leave "
-                      "method, implementation and kernel away");
-            pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                return gfk_region_multiply_host(handle, &field_, constant, from.data(),
-                                                to.array.data(), from.bytes(), mode, report);
-            });
-            return to.object;
+                      "pipeline: a pipeline chooses its kernels; leave method, implementation and kernel away");
+            pipeline->run(call, gfk_region_multiply_host, &field_, constant, from.data(), to.array.data(), from.bytes(),
+                          mode);
+        } else {
+            gfk_multiplier_t multiplier = at(call.device());
+            gfk_multiplier_info info;
+            check(gfk_multiplier_get_info(multiplier, &info));
+            void *workspace = call.workspace(info.workspace_bytes);
+            call.run(gfk_region_multiply, multiplier, constant, from.data(), to.array.data(), from.bytes(), mode,
+                     workspace, info.workspace_bytes, call.stream());
         }
-        gfk_multiplier_t multiplier = at(call.device());
-        gfk_multiplier_info info;
-        check(gfk_multiplier_get_info(multiplier, &info));
-        void *workspace = call.workspace(info.workspace_bytes);
-        call.run([&] {
-            return gfk_region_multiply(multiplier, constant, from.data(), to.array.data(),
-                                       from.bytes(), mode, workspace, info.workspace_bytes,
-                                       call.stream());
-        });
         return to.object;
     }
 
@@ -82,8 +64,8 @@ class Multiplier {
 
     nb::dict arguments() const {
         return keywords("field", field_, "method", method_, "implementation",
-                        gfk_implementation_name(desc_.implementation), "kernel", kernel_,
-                        "table_limit", desc_.table_limit, "check_pointers", desc_.check_pointers);
+                        gfk_implementation_name(desc_.implementation), "kernel", kernel_, "table_limit",
+                        desc_.table_limit, "check_pointers", desc_.check_pointers);
     }
 
   private:
@@ -95,15 +77,10 @@ class Multiplier {
     }
 
     gfk_multiplier_t at(int device) {
-        if (device == GFK_CPU && is_for_devices())
-            raise_wrong_place(device);
-        return places_.at(device, [&](gfk_multiplier_t *made) {
+        return places_.at(device, is_for_devices(), gfk_multiplier_get_info, [&](gfk_multiplier_t *made) {
             gfk_multiplier_desc desc = desc_;
             desc.device = device;
-            const gfk_status status = gfk_multiplier_create(made, &field_, &desc);
-            return status == GFK_STATUS_SUCCESS
-                       ? check_place(*made, device, gfk_multiplier_get_info, gfk_multiplier_destroy)
-                       : status;
+            return gfk_multiplier_create(made, &field_, &desc);
         });
     }
 
@@ -115,7 +92,6 @@ class Multiplier {
 } // namespace
 
 void bind_multiplier(nb::module_ &module) {
-    using namespace nb::literals;
     nb::class_<Multiplier>(module, "Multiplier",
                            R"(A constant times an array, by one kernel of the list gfk.kernels().
 
@@ -125,12 +101,12 @@ table_limit: bytes for tables and workspace; 0: 1 GiB.
 check_pointers: calls check the memory of every pointer; for debugging.
 
 Tables are built at the first call in each place. Any thread.)")
-        .def(nb::init<AnyField, const std::optional<std::string> &, const std::string &,
-                      std::optional<std::string>, Integer, bool>(),
+        .def(nb::init<AnyField, const std::optional<std::string> &, const std::string &, std::optional<std::string>,
+                      Integer, bool>(),
              "field"_a = 8, nb::kw_only(), "method"_a = nb::none(), "implementation"_a = "auto",
              "kernel"_a = nb::none(), "table_limit"_a = 0, "check_pointers"_a = false)
-        .def("multiply", &Multiplier::multiply, "c"_a, "x"_a, "out"_a = nb::none(),
-             "accumulate"_a = false, nb::kw_only(), "pipeline"_a = nb::none(),
+        .def("multiply", &Multiplier::multiply, "c"_a, "x"_a, "out"_a = nb::none(), "accumulate"_a = false,
+             nb::kw_only(), "pipeline"_a = nb::none(),
              R"(c * x for every symbol of an array, or out ^= c * x.
 
 c: an integer below 2^w. x: a contiguous array of bytes or of w-bit integers, of whole symbols.

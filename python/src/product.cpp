@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The class Product: a small matrix times regions, by any engine.
-#include <gfk/product.h>
-#include <nanobind/nanobind.h>
-
-#include <mutex>
-
-#include "array.h"
-#include "field.h"
 #include "host.h"
 #include "matrix.h"
 #include "places.h"
 #include "product_options.h"
 #include "reduce.h"
-#include "status.h"
 
 namespace gfk {
 namespace {
@@ -31,24 +23,14 @@ class Product {
         if (pipeline != nullptr) {
             if (options_.has_choice())
                 raise(GFK_STATUS_INVALID_ARGUMENT,
-                      "pipeline: a pipeline chooses its engines; leave "
-                      "engine, family and method away");
-            pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                return gfk_product_host(handle, &field_, matrix_.rows, matrix_.cols,
-                                        matrix_.elements.data(), from.get(), to.regions.get(),
-                                        from.bytes(), mode, report);
-            });
-            return to.object;
-        }
-        gfk_product_t product = at(call.device());
-        call.run([&] {
-            return gfk_product_run(product, from.get(), to.regions.get(), from.bytes(), mode,
-                                   call.stream());
-        });
+                      "pipeline: a pipeline chooses its engines; leave engine, family and method away");
+            pipeline->run(call, gfk_product_host, &field_, matrix_.rows, matrix_.cols, matrix_.elements.data(),
+                          from.get(), to.regions.get(), from.bytes(), mode);
+        } else
+            call.run(gfk_product_run, at(call.device()), from.get(), to.regions.get(), from.bytes(), mode,
+                     call.stream());
         return to.object;
     }
-
-    void prepare(const Device &device) { at(device.number()); }
 
     ProductInfo info(const Device &device) const {
         const gfk_product_desc desc = options_.desc(device.number());
@@ -66,20 +48,14 @@ class Product {
         return made;
     }
 
-  private:
     gfk_product_t at(int device) {
-        if (device == GFK_CPU && options_.is_for_devices())
-            raise_wrong_place(device);
-        return places_.at(device, [&](gfk_product_t *made) {
+        return places_.at(device, options_.is_for_devices(), gfk_product_get_info, [&](gfk_product_t *made) {
             const gfk_product_desc desc = options_.desc(device);
-            const gfk_status status = gfk_product_create(made, &field_, matrix_.rows, matrix_.cols,
-                                                         matrix_.elements.data(), &desc);
-            return status == GFK_STATUS_SUCCESS
-                       ? check_place(*made, device, gfk_product_get_info, gfk_product_destroy)
-                       : status;
+            return gfk_product_create(made, &field_, matrix_.rows, matrix_.cols, matrix_.elements.data(), &desc);
         });
     }
 
+  private:
     const Field field_;
     const Words matrix_;
     const ProductOptions options_;
@@ -89,7 +65,6 @@ class Product {
 } // namespace
 
 void bind_product(nb::module_ &module) {
-    using namespace nb::literals;
     nb::class_<Product> type(
         module, "Product",
         R"(A small matrix times regions: out[j] = sum over i of matrix[j][i] * x[i]. The matrix is expanded once at each place,
@@ -106,8 +81,8 @@ table_limit: bytes for tables; 0: 1 GiB.
 check_pointers: calls check the memory of every pointer; for debugging.
 isal_library, gfcomplete_library: absolute paths of these libraries, for their engines.
 Raises InvalidConstant (an element is not in the field), UnknownMethod, ValueError (shape), TypeError.)");
-    type.def("run", &Product::run, "x"_a, "out"_a = nb::none(), "accumulate"_a = false,
-             nb::kw_only(), "pipeline"_a = nb::none(),
+    type.def("run", &Product::run, "x"_a, "out"_a = nb::none(), "accumulate"_a = false, nb::kw_only(),
+             "pipeline"_a = nb::none(),
              R"(The matrix times regions, or out ^= that with accumulate.
 
 x: cols regions of one length: an array of the shape (cols, ...) whose rows may have gaps between them, or a list of
@@ -117,7 +92,7 @@ pipeline: a gfk.Pipeline, for arrays in the CPU's memory; the Product then names
 it derives of the last 8 matrices. On a GPU the work is in the order of the framework's current stream. Returns out.
 Raises InvalidSize, Overlap, WrongDevice (also an engine of the CPU for arrays on a GPU), NotSupported, TableLimit,
 UnknownMethod (no such engine), TypeError (dtype), ValueError (shape, not contiguous).)")
-        .def("prepare", &Product::prepare, "device"_a = "cpu",
+        .def("prepare", prepare<Product>, "device"_a = "cpu",
              "Makes the product, with its tables, at a place before the first run there.")
         .def("info", &Product::info, "device"_a = "cpu", "What runs at a place. Nothing is made.")
         .def_prop_ro("field", &Product::field, "The Field of the symbols.")

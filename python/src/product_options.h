@@ -2,22 +2,14 @@
 // gfk_product_desc as keyword arguments of Python: for products, codes, and whatever else takes one.
 #pragma once
 #include <gfk/product.h>
-#include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <utility>
-
-#include "integer.h"
+#include "arguments.h"
 #include "records.h"
 
 namespace gfk {
-namespace nb = nanobind;
-
 class ProductOptions {
   public:
     using Text = std::optional<std::string>;
@@ -26,16 +18,13 @@ class ProductOptions {
     ProductOptions() = default; // of GFK_PRODUCT_DESC_INIT
     // Raises UnknownMethod for a family or a method that does not exist, InvalidArgument for the path of a
     // library that is not absolute, ValueError for a text with a NUL character.
-    ProductOptions(Text engine, const Text &family, const Text &method, Integer expected_bytes,
-                   Integer table_limit, bool check_pointers, Path isal_library,
-                   Path gfcomplete_library);
+    ProductOptions(Text engine, Text family, Text method, Integer expected_bytes, Integer table_limit,
+                   bool check_pointers, Path isal_library, Path gfcomplete_library);
 
     // Do the options name an engine, a family or a method of devices?
     bool is_for_devices() const;
     // Do they name an engine, a family or a method? A pipeline chooses its own.
-    bool has_choice() const {
-        return engine_ || desc_.family != GFK_ENGINE_AUTO || desc_.method != GFK_METHOD_AUTO;
-    }
+    bool has_choice() const { return engine_ || desc_.family != GFK_ENGINE_AUTO || desc_.method != GFK_METHOD_AUTO; }
     // Raises InvalidArgument for an engine of other symbols.
     void check_width(unsigned w) const;
     // The keyword arguments that make such options.
@@ -44,7 +33,9 @@ class ProductOptions {
     gfk_product_desc desc(int device) const;
 
   private:
-    Text engine_;
+    const gfk_engine_info *engine_info() const;
+
+    Text engine_, family_, method_;
     Path isal_library_, gfcomplete_library_;
     gfk_product_desc desc_ = GFK_PRODUCT_DESC_INIT; // without the texts
 };
@@ -60,17 +51,14 @@ void def_init_with_options(Class &type, const Extra &...extra) {
     using Path = ProductOptions::Path;
     type.def(
         "__init__",
-        [](T *self, Arguments... arguments, Text engine, const Text &family, const Text &method,
-           Integer expected_bytes, Integer table_limit, bool check_pointers, Path isal_library,
-           Path gfcomplete_library) {
+        [](T *self, Arguments... arguments, Text engine, Text family, Text method, Integer bytes, Integer limit,
+           bool check_pointers, Path isal, Path gfcomplete) {
             new (self) T(std::forward<Arguments>(arguments)...,
-                         ProductOptions(std::move(engine), family, method, expected_bytes,
-                                        table_limit, check_pointers, std::move(isal_library),
-                                        std::move(gfcomplete_library)));
+                         {std::move(engine), std::move(family), std::move(method), bytes, limit, check_pointers,
+                          std::move(isal), std::move(gfcomplete)});
         },
-        extra..., nb::arg("engine") = nb::none(), nb::arg("family") = nb::none(),
-        nb::arg("method") = nb::none(), nb::arg("expected_bytes") = 0, nb::arg("table_limit") = 0,
-        nb::arg("check_pointers") = false, nb::arg("isal_library") = nb::none(),
-        nb::arg("gfcomplete_library") = nb::none());
+        extra..., "engine"_a = nb::none(), "family"_a = nb::none(), "method"_a = nb::none(), "expected_bytes"_a = 0,
+        "table_limit"_a = 0, "check_pointers"_a = false, "isal_library"_a = nb::none(),
+        "gfcomplete_library"_a = nb::none());
 }
 } // namespace gfk

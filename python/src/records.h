@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the module takes from the package's Python code, above all the NamedTuples of gfk/_records.py: Type::of(fields...) makes one, the fields in their order there. Stubs show the
-// type's name.
+// What the module takes from the package's Python code, above all the NamedTuples of gfk/_records.py:
+// Type::of(fields...) makes one, the fields in their order there. Stubs show the type's name.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -14,13 +14,13 @@ inline nb::object python(const char *module, const char *name) {
     return nb::module_::import_((std::string("gfk.") + module).c_str()).attr(name);
 }
 
-#define GFK_RECORD(Type)                                                                           \
-    class Type : public nb::object {                                                               \
-        NB_OBJECT_DEFAULT(Type, nb::object, "gfk._records." #Type, PyTuple_Check)                  \
-        template <class... Fields>                                                                 \
-        static Type of(const Fields &...fields) {                                                  \
-            return nb::borrow<Type>(python("_records", #Type)(fields...));                         \
-        }                                                                                          \
+#define GFK_RECORD(Type)                                                                                               \
+    class Type : public nb::object {                                                                                   \
+        NB_OBJECT_DEFAULT(Type, nb::object, "gfk._records." #Type, PyTuple_Check)                                      \
+        template <class... Fields>                                                                                     \
+        static Type of(const Fields &...fields) {                                                                      \
+            return nb::borrow<Type>(python("_records", #Type)(fields...));                                             \
+        }                                                                                                              \
     }
 
 GFK_RECORD(KernelInfo);

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What pickle and copy need of an object: the arguments that make the same one.
 #pragma once
-#include <nanobind/nanobind.h>
-
 #include "records.h"
 
 namespace gfk {
-namespace nb = nanobind;
-
 inline void add_keywords(nb::dict &) {}
 template <class T, class... More>
 void add_keywords(nb::dict &made, const char *name, const T &value, const More &...more) {
@@ -31,8 +27,7 @@ nb::object reduced(nb::handle self, const nb::dict &arguments) {
 }
 // The result of __reduce__ of what a method of an object or of a class makes.
 template <class... Arguments>
-nb::object called(nb::handle owner, const char *name, const nb::dict &options,
-                  const Arguments &...arguments) {
+nb::object called(nb::handle owner, const char *name, const nb::dict &options, const Arguments &...arguments) {
     return nb::make_tuple(python("_reduce", "called"),
                           nb::make_tuple(owner, name, nb::make_tuple(arguments...), options));
 }

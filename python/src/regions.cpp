@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The regions of a call: rows of an array, or the arrays of a list.
 #include "array.h"
-#include "status.h"
 
 namespace gfk {
-Regions::Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name,
-                 Missing missing, size_t groups)
+Regions::Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name, Missing missing,
+                 size_t groups)
     : name_(name), count_(count) {
     if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))
         take_list(call, object, w, use, missing);
@@ -35,8 +34,7 @@ void Regions::take_list(Call &call, nb::handle list, unsigned w, Use use, Missin
             bytes_ = array.bytes();
             region_shape_ = array.shape();
         } else if (array.bytes() != bytes_) {
-            raise_value("%s: all regions have one length; there are %zu and %zu bytes", name_,
-                        bytes_, array.bytes());
+            raise_value("%s: all regions have one length; there are %zu and %zu bytes", name_, bytes_, array.bytes());
         }
         pointers_.push_back(array.data());
     }
@@ -46,13 +44,10 @@ void Regions::take_list(Call &call, nb::handle list, unsigned w, Use use, Missin
 void Regions::take_rows(Array &array, unsigned w, size_t groups) {
     array.check_symbols(w);
     if (array.dimensions() < 2)
-        raise_value(
-            "%s: an array of two dimensions, or a list of arrays, is needed: one row a region",
-            name_);
+        raise_value("%s: an array of two dimensions, or a list of arrays, is needed: one row a region", name_);
     const bool in_groups = has_groups(array, count_, groups);
     if (array.size(0) != count_ && !in_groups)
-        raise_value("%s: %zu regions are needed, and the array has %zu rows", name_, count_,
-                    array.size(0));
+        raise_value("%s: %zu regions are needed, and the array has %zu rows", name_, count_, array.size(0));
     array.check_contiguous(in_groups ? 2 : 1);
     region_shape_ = array.shape();
     region_shape_.erase(region_shape_.begin(), region_shape_.begin() + (in_groups ? 2 : 1));
@@ -71,15 +66,12 @@ void Regions::take_rows(Array &array, unsigned w, size_t groups) {
     regions_.base = array.data();
     regions_.stride = count_ > 1 && bytes_ != 0 ? array.stride() : bytes_;
     if (regions_.stride < bytes_)
-        raise_value(
-            "%s: the array's rows overlap, as broadcast_to and expand make them; pass a copy",
-            name_);
+        raise_value("%s: the array's rows overlap, as broadcast_to and expand make them; pass a copy", name_);
 }
 
 void *Regions::region(size_t index) const {
-    return regions_.pointers != nullptr
-               ? regions_.pointers[index]
-               : static_cast<uint8_t *>(regions_.base) + index * regions_.stride;
+    return regions_.pointers != nullptr ? regions_.pointers[index]
+                                        : static_cast<uint8_t *>(regions_.base) + index * regions_.stride;
 }
 
 void Regions::check_bytes(size_t bytes) const {
@@ -98,11 +90,9 @@ static nb::object out_or_new(Call &call, nb::handle out, const Regions &model, s
     return call.empty(shape, nullptr, model.like());
 }
 
-Output::Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w,
-               size_t groups)
+Output::Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w, size_t groups)
     : object(out_or_new(call, out, model, count)),
-      regions(call, object, count, w, out.is_none() ? Use::New : Use::Write, "out", Regions::None,
-              groups) {
+      regions(call, object, count, w, use_of(out), "out", Regions::None, groups) {
     regions.check_bytes(model.bytes());
 }
 } // namespace gfk

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The classes RLNC and RLNCDecoder: network coding, gfk/rlnc.h.
 #include <gfk/rlnc.h>
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
-#include <cstring>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "array.h"
-#include "field.h"
 #include "host.h"
 #include "matrix.h"
-#include "named.h"
 #include "places.h"
 #include "reduce.h"
-#include "status.h"
 
 namespace gfk {
 namespace {
@@ -37,21 +22,24 @@ void check_generations(uint64_t generation, size_t generations) {
               static_cast<unsigned long long>(generation), generations);
 }
 
+// A number of packets or of generations.
+size_t count_of(Integer number, const char *name, size_t least = 0) {
+    return number.size(name, least, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
+}
+
 // Packets of generations. Raises InvalidArgument or InvalidSize for numbers out of their ranges.
 gfk_rlnc_range range_of(Integer generation, Integer generations, Integer first, Integer count) {
     const uint64_t number = generation.word64("generation");
     const uint32_t begin = first.word32("first");
-    const size_t packets = count.size("count", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
+    const size_t packets = count_of(count, "count");
     if (packets > (UINT64_C(1) << 32) - begin)
-        raise(GFK_STATUS_INVALID_SIZE, "first, count: packets %u to %u + %zu - 1 pass 2^32", begin,
-              begin, packets);
-    const size_t groups =
-        generations.size("generations", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
+        raise(GFK_STATUS_INVALID_SIZE, "first, count: packets %u to %u + %zu - 1 pass 2^32", begin, begin, packets);
+    const size_t groups = count_of(generations, "generations");
     check_generations(number, groups);
     if (packets != 0 && groups > GFK_RLNC_MOST_PACKETS / packets)
         raise(GFK_STATUS_INVALID_SIZE,
-              "generations, count: %zu generations of %zu packets; a call takes %d packets at most",
-              groups, packets, GFK_RLNC_MOST_PACKETS);
+              "generations, count: %zu generations of %zu packets; a call takes %d packets at most", groups, packets,
+              GFK_RLNC_MOST_PACKETS);
     return {number, groups, begin, packets};
 }
 
@@ -63,54 +51,38 @@ Shape in_groups(size_t groups, size_t count, const Shape &last) {
 }
 
 RLNCRecord record_of(uint64_t generation, const gfk_rlnc_record &r) {
-    return RLNCRecord::of(generation, static_cast<gfk_status>(r.status), r.rank, r.kept, r.dropped,
-                          r.refused, r.determined);
+    return RLNCRecord::of(generation, static_cast<gfk_status>(r.status), r.rank, r.kept, r.dropped, r.refused,
+                          r.determined);
 }
 
 [[noreturn]] void raise_corrupt(uint64_t generation) {
-    raise(
-        GFK_STATUS_CORRUPT,
-        "generation %llu: the packets contradict each other, so that at least one has been changed "
-        "on its way",
-        static_cast<unsigned long long>(generation));
+    raise(GFK_STATUS_CORRUPT,
+          "generation %llu: the packets contradict each other, so that at least one has been changed on its way",
+          static_cast<unsigned long long>(generation));
 }
 
-// The headers of packets, and the shape that numpy gives the numbers of packets and of generations together. packets:
-// None, where there are rows of vectors. generations: None, where all packets are of `generation`.
-std::pair<std::vector<gfk_rlnc_header>, std::vector<size_t>> rlnc_headers(nb::handle packets,
-                                                                          nb::handle generations,
-                                                                          uint64_t generation,
-                                                                          const Elements *rows) {
+// The headers of packets, and the shape of their numbers. packets: None, where there are rows of vectors.
+// generations: None, where all packets are of `generation`.
+std::pair<std::vector<gfk_rlnc_header>, Shape> rlnc_headers(nb::handle packets, nb::handle generations,
+                                                            uint64_t generation, const Elements *rows) {
     if (packets.is_none() && rows == nullptr)
         raise_type("packets: the numbers of the packets are needed, or their vectors");
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    const nb::object numbers =
-        packets.is_none()
-            ? numpy.attr("zeros")(in_groups(rows->groups(), rows->rows(), {}), "uint32")
-            : integers_of(packets, UINT32_MAX, "uint32", GFK_STATUS_INVALID_ARGUMENT, "packets");
-    const nb::object together = numpy.attr("broadcast_arrays")(
-        numbers, integers_of(generations.is_none() ? nb::object(nb::int_(generation))
-                                                   : nb::borrow(generations),
-                             UINT64_MAX, "uint64", GFK_STATUS_INVALID_ARGUMENT, "generations"));
-    Shape shape = nb::cast<Shape>(numpy.attr("atleast_1d")(together[0]).attr("shape"));
-    const auto packet = vector_of<uint32_t>(together[0].attr("ravel")());
-    const auto number = vector_of<uint64_t>(together[1].attr("ravel")());
-    std::vector<gfk_rlnc_header> headers(packet.size());
-    for (size_t i = 0; i < headers.size(); i++)
-        headers[i] = {number[i], packet[i], 0};
-    return {std::move(headers), std::move(shape)};
+    const nb::object headers = python("_arrays", "packet_headers")(
+        packets, generations.is_none() ? nb::object(nb::int_(generation)) : nb::borrow(generations),
+        rows != nullptr ? in_groups(rows->groups(), rows->rows(), {}) : Shape());
+    Shape shape = nb::cast<Shape>(headers.attr("shape"));
+    shape.pop_back();
+    return {vector_of<gfk_rlnc_header>(headers), std::move(shape)};
 }
 
 // The records say which generations are not determined, or contradict themselves.
 gfk_status unless_undetermined(gfk_status status) {
-    return status == GFK_STATUS_SINGULAR || status == GFK_STATUS_CORRUPT ? GFK_STATUS_SUCCESS
-                                                                         : status;
+    return status == GFK_STATUS_SINGULAR || status == GFK_STATUS_CORRUPT ? GFK_STATUS_SUCCESS : status;
 }
 
 void check_one(const Pipeline *pipeline, size_t generations) {
     if (pipeline != nullptr && generations != 1)
-        raise(GFK_STATUS_INVALID_ARGUMENT, "generations: a pipeline takes one in a call, not %zu",
-              generations);
+        raise(GFK_STATUS_INVALID_ARGUMENT, "generations: a pipeline takes one in a call, not %zu", generations);
 }
 
 // ---- codes --------------------------------------------------------------------------------------
@@ -133,18 +105,15 @@ struct Code {
 
     gfk_rlnc_t at(int device) {
         const char *id = kernel_id(kernel, field, device);
-        return places.at(device,
-                         [&](gfk_rlnc_t *made) { return create(made, device, desc.threads, id); });
+        return places.at(device, [&](gfk_rlnc_t *made) { return create(made, device, desc.threads, id); });
     }
 
-    const char *words() const {
-        return field.w == 8 ? "uint8" : field.w == 16 ? "uint16" : "uint32";
-    }
+    const char *words() const { return field.w == 8 ? "uint8" : field.w == 16 ? "uint16" : "uint32"; }
 
     void check_payloads(const Regions &regions, const char *name) const {
         if (regions.count() != 0 && regions.bytes() != bytes)
-            raise_value("%s: a region of this code has %zu bytes, and there are regions of %zu",
-                        name, bytes, regions.bytes());
+            raise_value("%s: a region of this code has %zu bytes, and there are regions of %zu", name, bytes,
+                        regions.bytes());
     }
 };
 
@@ -152,12 +121,10 @@ struct Code {
 struct VectorsOut {
     nb::object object;
     Elements elements;
-    VectorsOut(Call &call, nb::handle out, const char *name, const Code &code, size_t groups,
-               size_t rows, size_t generations, const char *dtype, nb::handle like)
-        : object(out.is_none() ? call.empty(in_groups(groups, rows, {code.n}), dtype, like)
-                               : nb::borrow(out)),
-          elements(call, object, code.field.w, out.is_none() ? Use::New : Use::Write, name,
-                   generations) {
+    VectorsOut(Call &call, nb::handle out, const char *name, const Code &code, size_t groups, size_t rows,
+               size_t generations, const char *dtype, nb::handle like)
+        : object(out.is_none() ? call.empty(in_groups(groups, rows, {code.n}), dtype, like) : nb::borrow(out)),
+          elements(call, object, code.field.w, use_of(out), name, generations) {
         elements.check_shape(rows, code.n);
     }
 };
@@ -166,73 +133,56 @@ struct VectorsOut {
 
 class RLNCDecoder {
   public:
-    RLNCDecoder(std::shared_ptr<Code> code, int device, nb::object like, Integer first,
-                Integer count, Integer spare_packets)
-        : code_(std::move(code)), device_(device),
-          generations_(
-              count.size("generations", 1, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE)),
+    RLNCDecoder(std::shared_ptr<Code> code, int device, nb::object like, Integer first, Integer count,
+                Integer spare_packets)
+        : code_(std::move(code)), device_(device), generations_(count_of(count, "generations", 1)),
           generation_(first.word64("generation")), like_(std::move(like)) {
-        const size_t spare =
-            spare_packets.size("spare", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
+        const size_t spare = count_of(spare_packets, "spare");
         check_generations(generation_, generations_);
         if (generations_ > GFK_RLNC_MOST_PACKETS / (code_->n + spare))
-            raise(
-                GFK_STATUS_INVALID_SIZE,
-                "generations, spare: %zu generations of n + spare = %zu packets; a decoder has %d "
-                "packets at most",
-                generations_, code_->n + spare, GFK_RLNC_MOST_PACKETS);
+            raise(GFK_STATUS_INVALID_SIZE,
+                  "generations, spare: %zu generations of n + spare = %zu packets; a decoder has %d packets at most",
+                  generations_, code_->n + spare, GFK_RLNC_MOST_PACKETS);
         gfk_rlnc_t made = code_->at(device);
-        const gfk_status status = Call(device).try_run([&] {
-            return gfk_rlnc_decoder_create(&decoder_, made, generation_, generations_, spare);
-        });
+        const gfk_status status =
+            Call(device).try_run(gfk_rlnc_decoder_create, &decoder_, made, generation_, generations_, spare);
         if (status == GFK_STATUS_INVALID_SIZE)
             raise(status, "generations, spare, bytes: the decoder would need more than 2^64 bytes");
         check(status);
     }
-    RLNCDecoder(const RLNCDecoder &) = delete;
-    RLNCDecoder &operator=(const RLNCDecoder &) = delete;
     ~RLNCDecoder() {
         finish(device_);
         gfk_rlnc_decoder_destroy(decoder_);
     }
 
-    nb::object add(nb::handle packets, nb::handle payloads, nb::handle vectors,
-                   nb::handle generations, nb::handle out) {
+    nb::object add(nb::handle packets, nb::handle payloads, nb::handle vectors, nb::handle generations,
+                   nb::handle out) {
         const unsigned w = code_->field.w;
         Call call(device_);
         std::optional<Elements> rows;
         if (!vectors.is_none())
             rows.emplace(call, vectors, w, Use::Read, "vectors", ANY_GROUPS);
         if (generations.is_none() && generations_ != 1)
-            raise_type("generations: a decoder of %zu generations needs the generation of each "
-                       "packet",
-                       generations_);
-        const auto [headers, shape] =
-            rlnc_headers(packets, generations, generation_, rows ? &*rows : nullptr);
+            raise_type("generations: a decoder of %zu generations needs the generation of each packet", generations_);
+        const auto [headers, shape] = rlnc_headers(packets, generations, generation_, rows ? &*rows : nullptr);
         const size_t count = headers.size();
         if (rows)
             rows->check_shape(count, code_->n);
-        const Regions from(call, payloads, count, w, Use::Read, "payloads", Regions::None,
-                           ANY_GROUPS);
+        const Regions from(call, payloads, count, w, Use::Read, "payloads", Regions::None, ANY_GROUPS);
         code_->check_payloads(from, "payloads");
         nb::object outcomes = out.is_none() ? call.empty(shape, "uint8") : nb::borrow(out);
-        const Array to(call, outcomes, out.is_none() ? Use::New : Use::Write, "out");
+        const Array to(call, outcomes, use_of(out), "out");
         to.check_elements(8);
         to.check_contiguous();
         if (to.bytes() != count)
-            raise_value("out: %zu bytes are needed, one for each packet; there are %zu", count,
-                        to.bytes());
+            raise_value("out: %zu bytes are needed, one for each packet; there are %zu", count, to.bytes());
         if (!has_payloads_ && from.like().is_valid()) {
             like_ = call.empty({1}, nullptr, from.like());
             has_payloads_ = true;
         }
         const gfk_rlnc_header none = {};
-        call.run([&] {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            return gfk_rlnc_decoder_add(decoder_, count != 0 ? headers.data() : &none, count,
-                                        rows ? rows->data() : nullptr, rows ? rows->stride() : 0,
-                                        from.get(), to.data(), call.stream());
-        });
+        run(call, gfk_rlnc_decoder_add, decoder_, count != 0 ? headers.data() : &none, count,
+            rows ? rows->data() : nullptr, rows ? rows->stride() : 0, from.get(), to.data(), call.stream());
         return out.is_none() ? python("_arrays", "to_host")(outcomes) : outcomes;
     }
 
@@ -246,17 +196,13 @@ class RLNCDecoder {
             made = call.empty(in_groups(groups, sources, {code_->bytes / item}),
                               call.like().is_valid() ? nullptr : "uint8");
         }
-        const Regions to(call, made, sources, code_->field.w, out.is_none() ? Use::New : Use::Write,
-                         "out", Regions::None, generations_);
+        const Regions to(call, made, sources, code_->field.w, use_of(out), "out", Regions::None, generations_);
         code_->check_payloads(to, "out");
-        nb::object decoded =
-            call.empty(in_groups(groups != 0 ? groups : to.groups(), sources, {}), "bool");
+        nb::object decoded = call.empty(in_groups(groups != 0 ? groups : to.groups(), sources, {}), "bool");
         const Array mask(call, decoded, Use::New, "decoded");
         std::vector<gfk_rlnc_record> records(is_checked ? generations_ : 0);
-        call.run([&] {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            const gfk_status status =
-                gfk_rlnc_decoder_decode(decoder_, to.get(), mask.data(), call.stream());
+        run(call, [&] {
+            const gfk_status status = gfk_rlnc_decoder_decode(decoder_, to.get(), mask.data(), call.stream());
             return status == GFK_STATUS_SUCCESS && is_checked ? wait(call, records) : status;
         });
         for (size_t g = 0; g < records.size(); g++)
@@ -287,8 +233,7 @@ class RLNCDecoder {
         check_generations(generation, generations_);
         Call call(device_);
         settle(call);
-        call.run([&] {
-            const std::lock_guard<std::mutex> lock(mutex_);
+        run(call, [&] {
             const gfk_status status = gfk_rlnc_decoder_reset(decoder_, generation, call.stream());
             if (status == GFK_STATUS_SUCCESS && device_ != GFK_CPU && !call.like().is_valid())
                 wait_for(call.stream()); // the packets may come on any other stream
@@ -302,6 +247,15 @@ class RLNCDecoder {
     std::string device() const { return name_of_device(device_); }
 
   private:
+    // Calls on a decoder come one after the other.
+    template <class Function, class... Arguments>
+    void run(const Call &call, Function &&function, const Arguments &...arguments) {
+        call.run([&] {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            return function(arguments...);
+        });
+    }
+
     // The stream of a call without arrays is that of the framework whose payloads came first. Returns the
     // bytes of one of its elements.
     size_t settle(Call &call) const {
@@ -310,18 +264,14 @@ class RLNCDecoder {
     }
 
     gfk_status wait(const Call &call, std::vector<gfk_rlnc_record> &records) {
-        return unless_undetermined(
-            gfk_rlnc_decoder_wait(decoder_, call.stream(), 0, generations_, records.data()));
+        return unless_undetermined(gfk_rlnc_decoder_wait(decoder_, call.stream(), 0, generations_, records.data()));
     }
 
     std::vector<gfk_rlnc_record> fetch() {
         Call call(device_);
         settle(call);
         std::vector<gfk_rlnc_record> records(generations_);
-        call.run([&] {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            return wait(call, records);
-        });
+        run(call, [&] { return wait(call, records); });
         return records;
     }
 
@@ -332,30 +282,26 @@ class RLNCDecoder {
     bool has_payloads_ = false; // and like_ is one of them
     nb::object like_;           // a small array that tells the framework; or none
     gfk_rlnc_decoder_t decoder_ = nullptr;
-    std::mutex mutex_; // calls come one after the other
+    std::mutex mutex_;
 };
 
 // ---- encoders and recoders ----------------------------------------------------------------------
 
 class RLNC {
   public:
-    RLNC(Integer n, Integer bytes, const AnyField &field, const std::string &kind, Integer density,
-         bool systematic, Integer seed, Integer threads, std::optional<std::string> kernel,
-         bool check_pointers)
+    RLNC(Integer n, Integer bytes, const AnyField &field, const std::string &kind, Integer density, bool systematic,
+         Integer seed, Integer threads, std::optional<std::string> kernel, bool check_pointers)
         : code_(std::make_shared<Code>()) {
         code_->field = field;
-        code_->desc.kind = named(kind, "kind", GFK_RLNC_PHILOX, GFK_RLNC_RFC8681, name_of_kind,
-                                 GFK_STATUS_INVALID_ARGUMENT);
+        code_->desc.kind = named(kind, "kind", GFK_RLNC_PHILOX, GFK_RLNC_RFC8681, name_of_kind);
         const bool is_philox = code_->desc.kind == GFK_RLNC_PHILOX;
-        code_->n =
-            n.size("n", 1, is_philox ? GFK_RLNC_MOST_SOURCES : 65535, GFK_STATUS_INVALID_SIZE);
+        code_->n = n.size("n", 1, is_philox ? GFK_RLNC_MOST_SOURCES : 65535, GFK_STATUS_INVALID_SIZE);
         code_->bytes = bytes.size("bytes");
         if (code_->bytes % (code_->field.w / 8) != 0)
-            raise(GFK_STATUS_INVALID_SIZE, "bytes: %zu bytes are no whole number of %u-bit symbols",
-                  code_->bytes, code_->field.w);
+            raise(GFK_STATUS_INVALID_SIZE, "bytes: %zu bytes are no whole number of %u-bit symbols", code_->bytes,
+                  code_->field.w);
         if (!is_philox && code_->field.polynomial != 0x11d)
-            raise(GFK_STATUS_NOT_SUPPORTED,
-                  "kind: rfc8681 is for w = 8 with the polynomial 0x11d alone");
+            raise(GFK_STATUS_NOT_SUPPORTED, "kind: rfc8681 is for w = 8 with the polynomial 0x11d alone");
         code_->desc.density = static_cast<unsigned>(density.in("density", 0, is_philox ? 256 : 16));
         code_->desc.systematic = systematic;
         code_->desc.seed = seed.word64("seed");
@@ -369,65 +315,54 @@ class RLNC {
         gfk_rlnc_destroy(trial);
     }
 
-    nb::object vectors(Integer first, Integer packets, Integer generation, Integer groups,
-                       nb::handle out, nb::handle like) {
+    nb::object vectors(Integer first, Integer packets, Integer generation, Integer groups, nb::handle out,
+                       nb::handle like) {
         const gfk_rlnc_range range = range_of(generation, groups, first, packets);
         const size_t generations = range.generations, count = range.count;
         Call call;
         std::optional<Array> model;
         if (out.is_none() && !like.is_none())
             model.emplace(call, like, Use::Read, "like");
-        const VectorsOut to(call, out, "out", *code_, generations > 1 ? generations : 0,
-                            generations * count, generations, code_->words(), nb::handle());
+        const VectorsOut to(call, out, "out", *code_, generations > 1 ? generations : 0, generations * count,
+                            generations, code_->words(), nb::handle());
         gfk_rlnc_t code = code_->at(call.device());
-        call.run([&] {
-            return gfk_rlnc_vectors(code, &range, to.elements.data(), to.elements.stride(),
-                                    call.stream());
-        });
+        call.run(gfk_rlnc_vectors, code, &range, to.elements.data(), to.elements.stride(), call.stream());
         return to.object;
     }
 
-    nb::object encode(nb::handle sources, Integer first, Integer count, Integer generation,
-                      Integer groups, nb::handle out, nb::handle vectors, Pipeline *pipeline) {
+    nb::object encode(nb::handle sources, Integer first, Integer count, Integer generation, Integer groups,
+                      nb::handle out, nb::handle vectors, Pipeline *pipeline) {
         const unsigned w = code_->field.w;
         const gfk_rlnc_range range = range_of(generation, groups, first, count);
         const size_t generations = range.generations, packets = generations * range.count;
         Call call(pipeline);
         check_one(pipeline, generations);
-        const Regions from(call, sources, generations * code_->n, w, Use::Read, "sources",
-                           Regions::None, generations);
+        const Regions from(call, sources, generations * code_->n, w, Use::Read, "sources", Regions::None, generations);
         code_->check_payloads(from, "sources");
         const Output to(call, out, from, packets, w, generations);
         const bool is_asked = PyBool_Check(vectors.ptr()) || vectors.is_none();
         std::optional<VectorsOut> rows;
         if (!is_asked || vectors.ptr() == Py_True)
-            rows.emplace(call, is_asked ? nb::none() : nb::borrow(vectors), "vectors", *code_,
-                         from.groups(), packets, generations, code_->words(), from.like());
+            rows.emplace(call, is_asked ? nb::none() : nb::borrow(vectors), "vectors", *code_, from.groups(), packets,
+                         generations, code_->words(), from.like());
         gfk_rlnc_t code = code_->at(call.device());
         uint8_t *const elements = rows ? rows->elements.data() : nullptr;
         const size_t stride = rows ? rows->elements.stride() : 0;
         if (pipeline != nullptr) {
             if (rows)
-                call.run([&] { return gfk_rlnc_vectors(code, &range, elements, stride, nullptr); });
-            pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                return gfk_rlnc_encode_host(handle, code, range.generation, range.first,
-                                            range.count, from.get(), to.regions.get(), report);
-            });
+                call.run(gfk_rlnc_vectors, code, &range, elements, stride, nullptr);
+            pipeline->run(call, gfk_rlnc_encode_host, code, range.generation, range.first, range.count, from.get(),
+                          to.regions.get());
         } else {
-            size_t bytes = 0;
-            check(gfk_rlnc_encode_workspace(code, &range, &bytes));
-            void *workspace = call.workspace(bytes);
-            call.run([&] {
-                return gfk_rlnc_encode(code, &range, from.get(), to.regions.get(), elements, stride,
-                                       workspace, bytes, call.stream());
-            });
+            const auto workspace = call.workspace(gfk_rlnc_encode_workspace, code, &range);
+            call.run(gfk_rlnc_encode, code, &range, from.get(), to.regions.get(), elements, stride, workspace.memory,
+                     workspace.bytes, call.stream());
         }
         return rows ? nb::object(nb::make_tuple(to.object, rows->object)) : to.object;
     }
 
-    nb::tuple recode(nb::handle payloads, nb::handle vectors, Integer first, Integer count,
-                     Integer seed_of_recoder, Integer generation, Integer groups, nb::handle out,
-                     Pipeline *pipeline) {
+    nb::tuple recode(nb::handle payloads, nb::handle vectors, Integer first, Integer count, Integer seed_of_recoder,
+                     Integer generation, Integer groups, nb::handle out, Pipeline *pipeline) {
         const unsigned w = code_->field.w;
         const gfk_rlnc_range range = range_of(generation, groups, first, count);
         const size_t generations = range.generations, packets = generations * range.count;
@@ -443,38 +378,28 @@ class RLNC {
         check_one(pipeline, generations);
         const Elements rows(call, vectors, w, Use::Read, "vectors", generations);
         if (generations == 0 || rows.rows() % generations != 0)
-            raise_value("vectors: %zu rows are not as many for each of %zu generations",
-                        rows.rows(), generations);
+            raise_value("vectors: %zu rows are not as many for each of %zu generations", rows.rows(), generations);
         rows.check_shape(rows.rows(), code_->n);
-        const Regions from(call, payloads, rows.rows(), w, Use::Read, "payloads", Regions::None,
-                           generations);
+        const Regions from(call, payloads, rows.rows(), w, Use::Read, "payloads", Regions::None, generations);
         code_->check_payloads(from, "payloads");
         const Output to(call, outs[0], from, packets, w, generations);
-        const VectorsOut made(call, outs[1], "out", *code_, rows.groups(), packets, generations,
-                              nullptr, vectors);
+        const VectorsOut made(call, outs[1], "out", *code_, rows.groups(), packets, generations, nullptr, vectors);
         const size_t received = rows.rows() / generations;
         if (received == 0 || received > GFK_RLNC_MOST_SOURCES)
             raise(received == 0 ? GFK_STATUS_INVALID_ARGUMENT : GFK_STATUS_INVALID_SIZE,
-                  "payloads, vectors: %zu received packets of a generation; there are 1 to %d",
-                  received, GFK_RLNC_MOST_SOURCES);
+                  "payloads, vectors: %zu received packets of a generation; there are 1 to %d", received,
+                  GFK_RLNC_MOST_SOURCES);
         gfk_rlnc_t code = code_->at(call.device());
         if (pipeline != nullptr) {
-            pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                return gfk_rlnc_recode_host(handle, code, range.generation, range.first, packets,
-                                            seed, received, rows.data(), rows.stride(), from.get(),
-                                            made.elements.data(), made.elements.stride(),
-                                            to.regions.get(), report);
-            });
+            pipeline->run(call, gfk_rlnc_recode_host, code, range.generation, range.first, packets, seed, received,
+                          rows.data(), rows.stride(), from.get(), made.elements.data(), made.elements.stride(),
+                          to.regions.get());
             return nb::make_tuple(to.object, made.object);
         }
-        size_t bytes = 0;
-        check(gfk_rlnc_recode_workspace(code, &range, received, &bytes));
-        void *workspace = call.workspace(bytes);
-        call.run([&] {
-            return gfk_rlnc_recode(code, &range, seed, received, rows.data(), rows.stride(),
-                                   from.get(), made.elements.data(), made.elements.stride(),
-                                   to.regions.get(), workspace, bytes, call.stream());
-        });
+        const auto workspace = call.workspace(gfk_rlnc_recode_workspace, code, &range, received);
+        call.run(gfk_rlnc_recode, code, &range, seed, received, rows.data(), rows.stride(), from.get(),
+                 made.elements.data(), made.elements.stride(), to.regions.get(), workspace.memory, workspace.bytes,
+                 call.stream());
         return nb::make_tuple(to.object, made.object);
     }
 
@@ -494,14 +419,10 @@ class RLNC {
         const Regions from(call, payloads, count, w, Use::Read, "payloads");
         code_->check_payloads(from, "payloads");
         if (pipeline == nullptr) {
-            const nb::object like =
-                from.like().is_valid() ? call.empty({1}, nullptr, from.like()) : nb::object();
-            RLNCDecoder decoder(code_, call.device(), like, number, {nb::int_(1)},
-                                {nb::int_(count)});
+            const nb::object like = from.like().is_valid() ? call.empty({1}, nullptr, from.like()) : nb::object();
+            RLNCDecoder decoder(code_, call.device(), like, number, {nb::int_(1)}, {nb::int_(count)});
             decoder.add(packets, payloads, vectors,
-                        generations.is_none() ? nb::object(nb::int_(generation))
-                                              : nb::borrow(generations),
-                        nb::none());
+                        generations.is_none() ? nb::object(nb::int_(generation)) : nb::borrow(generations), nb::none());
             const nb::tuple made = decoder.decode(out, is_checked);
             return nb::make_tuple(made[0], made[1], decoder.records()[0]);
         }
@@ -514,34 +435,31 @@ class RLNC {
         gfk_rlnc_t code = code_->at(GFK_CPU);
         pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
             return unless_undetermined(gfk_rlnc_decode_host(
-                handle, code, generation, count != 0 ? headers.data() : &none, count,
-                rows ? rows->data() : nullptr, rows ? rows->stride() : 0, from.get(),
-                to.regions.get(), mask.data(), &record, report));
+                handle, code, generation, count != 0 ? headers.data() : &none, count, rows ? rows->data() : nullptr,
+                rows ? rows->stride() : 0, from.get(), to.regions.get(), mask.data(), &record, report));
         });
         if (is_checked && record.status == GFK_STATUS_CORRUPT)
             raise_corrupt(generation);
         return nb::make_tuple(to.object, decoded, record_of(generation, record));
     }
 
-    RLNCDecoder *decoder(Integer generation, Integer generations, Integer spare,
-                         const Device &device, nb::handle like) {
+    RLNCDecoder *decoder(Integer generation, Integer generations, Integer spare, const Device &device,
+                         nb::handle like) {
         const int number = device.number();
         if (like.is_none())
             return new RLNCDecoder(code_, number, nb::object(), generation, generations, spare);
         Call call;
         const Array array(call, like, Use::Read, "like");
-        return new RLNCDecoder(code_, call.device(), call.empty({1}, "uint8"), generation,
-                               generations, spare);
+        return new RLNCDecoder(code_, call.device(), call.empty({1}, "uint8"), generation, generations, spare);
     }
 
     Code &code() const { return *code_; }
 
     nb::dict arguments() const {
         const gfk_rlnc_desc &d = code_->desc;
-        return keywords("n", code_->n, "bytes", code_->bytes, "field", code_->field, "kind",
-                        name_of_kind(d.kind), "density", d.density, "systematic", d.systematic,
-                        "seed", d.seed, "threads", d.threads, "kernel", code_->kernel,
-                        "check_pointers", d.check_pointers);
+        return keywords("n", code_->n, "bytes", code_->bytes, "field", code_->field, "kind", name_of_kind(d.kind),
+                        "density", d.density, "systematic", d.systematic, "seed", d.seed, "threads", d.threads,
+                        "kernel", code_->kernel, "check_pointers", d.check_pointers);
     }
 
   private:
@@ -550,14 +468,12 @@ class RLNC {
 } // namespace
 
 static void bind_decoder(nb::module_ &module) {
-    using namespace nb::literals;
     nb::enum_<gfk_rlnc_outcome>(module, "Outcome", nb::is_arithmetic(),
                                 "What became of a packet that a decoder was given.")
         .value("INNOVATIVE", GFK_RLNC_INNOVATIVE, "It has raised the rank of its generation.")
         .value("DEPENDENT", GFK_RLNC_DEPENDENT, "It has not, and is kept to be checked.")
         .value("DROPPED", GFK_RLNC_DROPPED, "It has not, and there was no place to keep it.")
-        .value("REFUSED", GFK_RLNC_REFUSED,
-               "The zero vector, or a generation that the decoder does not have.");
+        .value("REFUSED", GFK_RLNC_REFUSED, "The zero vector, or a generation that the decoder does not have.");
 
     nb::class_<RLNCDecoder>(
         module, "RLNCDecoder",
@@ -565,10 +481,9 @@ static void bind_decoder(nb::module_ &module) {
 
 A call on a GPU is in the order of the framework's current stream: use one stream for the calls on a decoder, or
 streams that wait for each other. Any thread; calls on one decoder come one after the other.)")
-        .def(
-            "add", &RLNCDecoder::add, "packets"_a.none(), "payloads"_a, "vectors"_a = nb::none(),
-            "generations"_a = nb::none(), nb::kw_only(), "out"_a = nb::none(),
-            R"(Takes packets, in any order. Many packets in one call take much less time than as many calls.
+        .def("add", &RLNCDecoder::add, "packets"_a.none(), "payloads"_a, "vectors"_a = nb::none(),
+             "generations"_a = nb::none(), nb::kw_only(), "out"_a = nb::none(),
+             R"(Takes packets, in any order. Many packets in one call take much less time than as many calls.
 
 packets: the packets' numbers, integers below 2^32. None: the vectors are given.
 payloads: as many regions of RLNC.bytes bytes at the decoder's place: an array or a list of arrays.
@@ -582,9 +497,8 @@ Returns out, one gfk.Outcome for each packet; with None a numpy array of uint8, 
 Among packets that depend on each other the first are the innovative ones.
 Raises WrongDevice, Overlap, InvalidArgument (a number that is negative or too large), ValueError (shape),
 TypeError.)")
-        .def(
-            "decode", &RLNCDecoder::decode, "out"_a = nb::none(), nb::kw_only(), "check"_a = true,
-            R"(Writes the sources that are determined so far. May be called again, and after further packets.
+        .def("decode", &RLNCDecoder::decode, "out"_a = nb::none(), nb::kw_only(), "check"_a = true,
+             R"(Writes the sources that are determined so far. May be called again, and after further packets.
 
 out: generations * n regions. None: a new array of the framework and the dtype of the first payloads: (n, length)
 for one generation, (generations, n, length) for more.
@@ -596,8 +510,7 @@ Returns (out, decoded): decoded is an array of bool, True where a source has bee
 were, and have no defined contents in a new array.)")
         .def("records", &RLNCDecoder::records,
              "The states of the generations; waits, and never raises what a record says.")
-        .def_prop_ro("rank", &RLNCDecoder::rank,
-                     "Innovative packets of all generations together; waits.")
+        .def_prop_ro("rank", &RLNCDecoder::rank, "Innovative packets of all generations together; waits.")
         .def_prop_ro("complete", &RLNCDecoder::is_complete, "Are all sources determined? Waits.")
         .def("reset", &RLNCDecoder::reset, "generation"_a = 0,
              "Empties the decoder, which becomes one of as many generations from this one on.")
@@ -607,7 +520,6 @@ were, and have no defined contents in a new array.)")
 }
 
 void bind_rlnc(nb::module_ &module) {
-    using namespace nb::literals;
     bind_decoder(module);
     nb::class_<RLNC>(
         module, "RLNC",
@@ -630,22 +542,19 @@ id), NotSupported (rfc8681 in another field).
 
 Regions and vectors of several generations follow each other: an array of the shape (generations * count, ...) or
 (generations, count, ...), or a list. What a GPU needs is that of gfk.matmul. Any thread.)")
-        .def(nb::init<Integer, Integer, const AnyField &, const std::string &, Integer, bool,
-                      Integer, Integer, std::optional<std::string>, bool>(),
+        .def(nb::init<Integer, Integer, const AnyField &, const std::string &, Integer, bool, Integer, Integer,
+                      std::optional<std::string>, bool>(),
              "n"_a, "bytes"_a, "field"_a = 8, nb::kw_only(), "kind"_a = "philox", "density"_a = 0,
-             "systematic"_a = false, "seed"_a = 0, "threads"_a = 0, "kernel"_a = nb::none(),
-             "check_pointers"_a = false)
-        .def(
-            "vectors", &RLNC::vectors, "first"_a, "count"_a, "generation"_a = 0,
-            "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(), "like"_a = nb::none(),
-            R"(The coding vectors of packets first to first + count - 1 of each of these generations.
+             "systematic"_a = false, "seed"_a = 0, "threads"_a = 0, "kernel"_a = nb::none(), "check_pointers"_a = false)
+        .def("vectors", &RLNC::vectors, "first"_a, "count"_a, "generation"_a = 0, "generations"_a = 1, nb::kw_only(),
+             "out"_a = nb::none(), "like"_a = nb::none(),
+             R"(The coding vectors of packets first to first + count - 1 of each of these generations.
 
 out: an array (generations * count, n) or (generations, count, n) of integers of w bits; rows may have gaps between
 them. None: a new array, of the framework and at the place of the array `like`, by default of numpy: (count, n) for
 one generation, (generations, count, n) for more. Returns out.)")
-        .def("encode", &RLNC::encode, "sources"_a, "first"_a, "count"_a, "generation"_a = 0,
-             "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(), "vectors"_a = false,
-             "pipeline"_a = nb::none(),
+        .def("encode", &RLNC::encode, "sources"_a, "first"_a, "count"_a, "generation"_a = 0, "generations"_a = 1,
+             nb::kw_only(), "out"_a = nb::none(), "vectors"_a = false, "pipeline"_a = nb::none(),
              R"(The payloads of packets first to first + count - 1 of each of these generations.
 
 sources: generations * n regions. out: generations * count regions; None: a new array, in three dimensions if
@@ -656,9 +565,8 @@ Returns out, with vectors the tuple (out, vectors). On a GPU the work is in the 
 stream.
 Raises InvalidSize (numbers that pass 2^32 or 2^64), Overlap, WrongDevice, TypeError (dtype), ValueError (shape).)")
         .def(
-            "recode", &RLNC::recode, "payloads"_a, "vectors"_a, "first"_a, "count"_a, "seed"_a,
-            "generation"_a = 0, "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(),
-            "pipeline"_a = nb::none(),
+            "recode", &RLNC::recode, "payloads"_a, "vectors"_a, "first"_a, "count"_a, "seed"_a, "generation"_a = 0,
+            "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(), "pipeline"_a = nb::none(),
             R"(New packets of received ones, in each generation by itself, without decoding: sums of all received packets times
 random factors.
 
@@ -668,9 +576,9 @@ first, generation: numbers of the new packets, for their factors alone. seed: a 
 out: a tuple (payloads, vectors) of arrays; None: new arrays, shaped as the given ones.
 pipeline: as of encode. Returns (payloads, vectors): generations * count packets. Raises as encode.)")
         .def(
-            "decode", &RLNC::decode, "packets"_a.none(), "payloads"_a, "vectors"_a = nb::none(),
-            "generation"_a = 0, nb::kw_only(), "generations"_a = nb::none(), "out"_a = nb::none(),
-            "check"_a = true, "pipeline"_a = nb::none(),
+            "decode", &RLNC::decode, "packets"_a.none(), "payloads"_a, "vectors"_a = nb::none(), "generation"_a = 0,
+            nb::kw_only(), "generations"_a = nb::none(), "out"_a = nb::none(), "check"_a = true,
+            "pipeline"_a = nb::none(),
             R"(The sources of a generation, from all packets of it that have come; a decoder (RLNC.decoder) takes packets as they
 come.
 
@@ -681,8 +589,8 @@ exactly n packets a changed packet cannot be noticed. pipeline: a gfk.Pipeline, 
 Returns (out, decoded, record): decoded is an array of bool, True where a source has been written, the others are as
 they were; record is the RLNCRecord, whose status is Status.SINGULAR where not all sources are determined, and where
 kept counts all dependent packets. Waits. Raises as RLNCDecoder.add and decode.)")
-        .def("decoder", &RLNC::decoder, "generation"_a = 0, "generations"_a = 1, nb::kw_only(),
-             "spare"_a = 0, "device"_a = "cpu", "like"_a = nb::none(),
+        .def("decoder", &RLNC::decoder, "generation"_a = 0, "generations"_a = 1, nb::kw_only(), "spare"_a = 0,
+             "device"_a = "cpu", "like"_a = nb::none(),
              R"(An RLNCDecoder of generations `generation` to `generation` + `generations` - 1.
 
 spare: dependent packets of each generation that are kept, to notice changed packets.

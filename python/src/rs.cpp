@@ -3,13 +3,10 @@
 #include "rs.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "host.h"
 #include "matrix.h"
-#include "named.h"
 #include "reduce.h"
-#include "status.h"
 
 namespace gfk {
 // ---- arguments ----------------------------------------------------------------------------------
@@ -20,8 +17,8 @@ size_t index_of(nb::handle object, size_t count, const char *name) {
     const nb::object index = integer_of(object, name);
     size_t value = 0;
     if (!nb::try_cast(index, value) || value >= count)
-        raise(GFK_STATUS_INVALID_ARGUMENT, "%s: %s is no index of a region; there are 0 to %zu",
-              name, text_of(index).c_str(), count - 1);
+        raise(GFK_STATUS_INVALID_ARGUMENT, "%s: %s is no index of a region; there are 0 to %zu", name,
+              text_of(index).c_str(), count - 1);
     return value;
 }
 
@@ -46,35 +43,31 @@ namespace {
 void check_wanted(const std::vector<size_t> &wanted, const std::vector<size_t> &lost) {
     for (const size_t region : wanted)
         if (std::find(lost.begin(), lost.end(), region) == lost.end())
-            raise(GFK_STATUS_INVALID_ARGUMENT,
-                  "wanted: region %zu is not lost; only lost regions can be rebuilt", region);
+            raise(GFK_STATUS_INVALID_ARGUMENT, "wanted: region %zu is not lost; only lost regions can be rebuilt",
+                  region);
 }
 
 gfk_rs_matrix matrix_named(const std::string &name) {
-    return named(name, "matrix", GFK_RS_CAUCHY, static_cast<gfk_rs_matrix>(GFK_RS_CUSTOM - 1),
-                 gfk_rs_matrix_name, GFK_STATUS_INVALID_ARGUMENT);
+    return named(name, "matrix", GFK_RS_CAUCHY, static_cast<gfk_rs_matrix>(GFK_RS_CUSTOM - 1), gfk_rs_matrix_name);
 }
 
 std::vector<uint32_t> custom_matrix(const Field &field, nb::handle matrix, size_t m, size_t k) {
     Words words = words_of(field, matrix, "matrix");
     if (words.rows != m || words.cols != k)
-        raise_value("matrix: there are %zu x %zu elements, and a code of k = %zu, m = %zu has "
-                    "%zu x %zu",
-                    words.rows, words.cols, k, m, m, k);
+        raise_value("matrix: there are %zu x %zu elements, and a code of k = %zu, m = %zu has %zu x %zu", words.rows,
+                    words.cols, k, m, m, k);
     return std::move(words.elements);
 }
 
 // Refuses numbers of regions that no code of the field has.
 void check_counts(const Field &field, size_t k, size_t m) {
     if (k == 0 || m == 0)
-        raise(GFK_STATUS_INVALID_ARGUMENT,
-              "%s is 0: a code has one data region and one parity region at least",
+        raise(GFK_STATUS_INVALID_ARGUMENT, "%s is 0: a code has one data region and one parity region at least",
               k == 0 ? "k" : "m");
     const size_t most = size_t{1} << field.w;
     if (k > most || m > most - k)
-        raise(GFK_STATUS_INVALID_SIZE,
-              "k is %zu and m is %zu: in codes of GF(2^%u), k + m is 2^%u at most", k, m, field.w,
-              field.w);
+        raise(GFK_STATUS_INVALID_SIZE, "k is %zu and m is %zu: in codes of GF(2^%u), k + m is 2^%u at most", k, m,
+              field.w, field.w);
 }
 
 // A number of regions in a code of the field.
@@ -89,8 +82,7 @@ size_t count_of(const Field &field, Integer count, const char *name) {
 // Refuses a named matrix that the field does not have.
 void check_defined(const Field &field, gfk_rs_matrix matrix, gfk_status status) {
     if (status == GFK_STATUS_NOT_SUPPORTED)
-        raise(status, "matrix: %s is not defined for this field of %u bits",
-              gfk_rs_matrix_name(matrix), field.w);
+        raise(status, "matrix: %s is not defined for this field of %u bits", gfk_rs_matrix_name(matrix), field.w);
     check(status);
 }
 
@@ -124,10 +116,9 @@ class Result {
 
 // ---- the code -----------------------------------------------------------------------------------
 
-RS::RS(Integer k, Integer m, AnyField field, nb::handle matrix, bool unchecked,
-       ProductOptions options)
-    : field_(field), k_(count_of(field_, k, "k")), m_(count_of(field_, m, "m")),
-      unchecked_(unchecked), options_(std::move(options)) {
+RS::RS(Integer k, Integer m, AnyField field, nb::handle matrix, bool unchecked, ProductOptions options)
+    : field_(field), k_(count_of(field_, k, "k")), m_(count_of(field_, m, "m")), unchecked_(unchecked),
+      options_(std::move(options)) {
     check_counts(field_, k_, m_);
     options_.check_width(field_.w);
     if (PyUnicode_Check(matrix.ptr()))
@@ -155,34 +146,30 @@ RS::RS(Integer k, Integer m, AnyField field, nb::handle matrix, bool unchecked,
 // Raises the status of making the code, with its one reason.
 void RS::check_made(gfk_status status) const {
     if (status == GFK_STATUS_SINGULAR)
-        raise(status, "matrix: the matrix cannot rebuild every m lost regions (it is not MDS); "
-                      "unchecked=True takes it all the same");
+        raise(status, "matrix: the matrix cannot rebuild every m lost regions (it is not MDS); unchecked=True takes it "
+                      "all the same");
     if (status == GFK_STATUS_INVALID_SIZE)
         raise(status, "k, m: a matrix of %zu x %zu elements has more than 2^64 bytes", m_, k_);
     if (status != GFK_STATUS_NOT_SUPPORTED)
         return check(status);
     std::vector<uint32_t> elements(k_ * m_);
     if (matrix_ != GFK_RS_CUSTOM)
-        check_defined(field_, matrix_,
-                      gfk_rs_fill_matrix(&field_, matrix_, k_, m_, elements.data()));
+        check_defined(field_, matrix_, gfk_rs_fill_matrix(&field_, matrix_, k_, m_, elements.data()));
     const gfk_product_desc desc = options_.desc(GFK_CPU);
     gfk_product_info info;
     if (gfk_product_query(&field_, m_, k_, &desc, &info) == status)
-        raise(status, "engine, family, method: what the options name cannot run here; "
-                      "gfk.engines() says why");
+        raise(status, "engine, family, method: what the options name cannot run here; gfk.engines() says why");
     raise(status,
-          "matrix: whether it can rebuild every m lost regions is too much to check for k = %zu, "
-          "m = %zu; unchecked=True takes it without",
+          "matrix: whether it can rebuild every m lost regions is too much to check for k = %zu, m = %zu; "
+          "unchecked=True takes it without",
           k_, m_);
 }
 
 nb::dict RS::arguments() const {
     nb::dict made = options_.arguments();
-    const nb::object matrix = matrix_ == GFK_RS_CUSTOM
-                                  ? matrix_array()
-                                  : nb::object(nb::str(gfk_rs_matrix_name(matrix_)));
-    add_keywords(made, "k", k_, "m", m_, "field", field_, "matrix", matrix, "unchecked",
-                 unchecked_);
+    const nb::object matrix =
+        matrix_ == GFK_RS_CUSTOM ? matrix_array() : nb::object(nb::str(gfk_rs_matrix_name(matrix_)));
+    add_keywords(made, "k", k_, "m", m_, "field", field_, "matrix", matrix, "unchecked", unchecked_);
     return made;
 }
 
@@ -193,9 +180,7 @@ gfk_status RS::create(gfk_rs_t *made, int device, const ProductOptions &options)
     desc.flags = unchecked_ ? GFK_RS_UNCHECKED : 0;
     desc.product = options.desc(device);
     const gfk_status status = gfk_rs_create(made, &field_, k_, m_, &desc);
-    return status == GFK_STATUS_SUCCESS
-               ? check_place(*made, device, gfk_rs_get_info, gfk_rs_destroy)
-               : status;
+    return status == GFK_STATUS_SUCCESS ? check_place(*made, device, gfk_rs_get_info, gfk_rs_destroy) : status;
 }
 
 gfk_rs_t RS::at(int device) {
@@ -205,46 +190,35 @@ gfk_rs_t RS::at(int device) {
 }
 
 nb::object RS::matrix_array() const {
-    std::vector<uint32_t> elements(k_ * m_);
-    check(gfk_rs_get_matrix(model_, elements.data()));
-    return new_numpy(nb::make_tuple(m_, k_), "uint32", elements.data(),
-                     elements.size() * sizeof elements[0]);
+    const NewWords made(m_, k_);
+    check(gfk_rs_get_matrix(model_, made.data));
+    return made.object;
 }
 
 RSInfo RS::info(const Device &device) {
     gfk_rs_info info;
     check(gfk_rs_get_info(at(device.number()), &info));
-    const nb::object mds = info.mds == GFK_RS_MDS_UNKNOWN
-                               ? nb::none()
-                               : nb::object(nb::bool_(info.mds == GFK_RS_MDS_YES));
-    return RSInfo::of(gfk_rs_matrix_name(info.matrix), mds, info.locatable,
-                      *product_info(info.product));
+    std::optional<bool> mds;
+    if (info.mds != GFK_RS_MDS_UNKNOWN)
+        mds = info.mds == GFK_RS_MDS_YES;
+    return RSInfo::of(gfk_rs_matrix_name(info.matrix), mds, info.locatable, *product_info(info.product));
 }
 
 nb::object RS::encode(nb::handle data, nb::handle out, Pipeline *pipeline) {
     Call call(pipeline);
     const Regions from(call, data, k_, field_.w, Use::Read, "data");
     const Output to(call, out, from, m_, field_.w);
-    if (pipeline != nullptr) {
-        pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-            return gfk_rs_encode_host(handle, model_, from.get(), to.regions.get(), from.bytes(),
-                                      report);
-        });
-        return to.object;
-    }
-    gfk_rs_t code = at(call.device());
-    call.run([&] {
-        return gfk_rs_encode(code, from.get(), to.regions.get(), from.bytes(), call.stream());
-    });
+    if (pipeline != nullptr)
+        pipeline->run(call, gfk_rs_encode_host, model_, from.get(), to.regions.get(), from.bytes());
+    else
+        call.run(gfk_rs_encode, at(call.device()), from.get(), to.regions.get(), from.bytes(), call.stream());
     return to.object;
 }
 
 // ---- lost regions -------------------------------------------------------------------------------
 
-Codeword::Codeword(Call &call, const RS &rs, nb::handle data, nb::handle parity, Use of_data,
-                   Use of_parity)
-    : k_(rs.k()), w_(rs.field().w),
-      data_(call, data, rs.k(), w_, of_data, "data", Regions::Allowed),
+Codeword::Codeword(Call &call, const RS &rs, nb::handle data, nb::handle parity, Use of_data, Use of_parity)
+    : k_(rs.k()), w_(rs.field().w), data_(call, data, rs.k(), w_, of_data, "data", Regions::Allowed),
       parity_(call, parity, rs.m(), w_, of_parity, "parity", Regions::Allowed) {
     if (data_.is_empty() && parity_.is_empty())
         raise_value("data and parity: all regions are None");
@@ -283,20 +257,14 @@ void RS::rebuild(const Call &call, const Codeword &codeword, const std::vector<s
                  const std::vector<size_t> &wanted, Pipeline *pipeline) {
     const gfk_regions data = codeword.data(), parity = codeword.parity();
     if (pipeline != nullptr)
-        return pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-            return gfk_rs_decode_host(handle, model_, address_of(lost), lost.size(),
-                                      address_of(wanted), wanted.size(), &data, &parity,
-                                      codeword.bytes(), report);
-        });
-    gfk_rs_t code = at(call.device());
-    call.run([&] {
-        return gfk_rs_decode(code, address_of(lost), lost.size(), address_of(wanted), wanted.size(),
-                             &data, &parity, codeword.bytes(), call.stream());
-    });
+        return pipeline->run(call, gfk_rs_decode_host, model_, address_of(lost), lost.size(), address_of(wanted),
+                             wanted.size(), &data, &parity, codeword.bytes());
+    call.run(gfk_rs_decode, at(call.device()), address_of(lost), lost.size(), address_of(wanted), wanted.size(), &data,
+             &parity, codeword.bytes(), call.stream());
 }
 
-nb::object RS::decode(nb::handle data, nb::handle parity, nb::handle lost, nb::handle wanted,
-                      nb::handle out, Pipeline *pipeline) {
+nb::object RS::decode(nb::handle data, nb::handle parity, nb::handle lost, nb::handle wanted, nb::handle out,
+                      Pipeline *pipeline) {
     Call call(pipeline);
     std::vector<size_t> gone = indices_of(lost, n(), "lost");
     const std::vector<size_t> rebuilt = wanted.is_none() ? gone : indices_of(wanted, n(), "wanted");
@@ -312,16 +280,14 @@ void RS::repair(nb::handle data, nb::handle parity, nb::handle lost, Pipeline *p
     Call call(pipeline);
     const std::vector<size_t> wanted = indices_of(lost, n(), "lost");
     const auto use = [&](size_t from, size_t end) {
-        const bool is_written = std::any_of(wanted.begin(), wanted.end(),
-                                            [=](size_t i) { return i >= from && i < end; });
+        const bool is_written =
+            std::any_of(wanted.begin(), wanted.end(), [=](size_t i) { return i >= from && i < end; });
         return is_written ? Use::Write : Use::Read;
     };
     const Codeword codeword(call, *this, data, parity, use(0, k_), use(k_, n()));
     for (const size_t region : wanted)
         if (codeword.is_missing(region))
-            raise_value("lost: region %zu is None, and repair writes in place; decode makes new "
-                        "arrays",
-                        region);
+            raise_value("lost: region %zu is None, and repair writes in place; decode makes new arrays", region);
     std::vector<size_t> gone = wanted;
     codeword.add_missing(gone);
     rebuild(call, codeword, gone, wanted, pipeline);
@@ -337,15 +303,8 @@ nb::object RS::verify(nb::handle data, nb::handle parity, nb::handle out, Pipeli
     const auto run = [&](void *memory) {
         auto *differs = static_cast<uint32_t *>(memory);
         if (pipeline != nullptr)
-            return pipeline->run(call, [&](gfk_pipeline_t handle, gfk_pipeline_report *report) {
-                return gfk_rs_verify_host(handle, model_, from.get(), others.get(), from.bytes(),
-                                          differs, report);
-            });
-        gfk_rs_t code = at(call.device());
-        call.run([&] {
-            return gfk_rs_verify(code, from.get(), others.get(), from.bytes(), differs,
-                                 call.stream());
-        });
+            return pipeline->run(call, gfk_rs_verify_host, model_, from.get(), others.get(), from.bytes(), differs);
+        call.run(gfk_rs_verify, at(call.device()), from.get(), others.get(), from.bytes(), differs, call.stream());
     };
     if (out.is_none()) {
         Result word(call, 1);
@@ -369,26 +328,23 @@ Located RS::locate(nb::handle data, nb::handle parity, bool repair) {
     const Regions others(call, parity, m_, field_.w, use, "parity");
     others.check_bytes(from.bytes());
     gfk_rs_t code = at(call.device());
-    size_t bytes = 0;
-    check(gfk_rs_locate_workspace(code, from.bytes(), &bytes));
-    void *workspace = call.workspace(bytes);
+    const auto workspace = call.workspace(gfk_rs_locate_workspace, code, from.bytes());
     constexpr size_t verdict_words = sizeof(gfk_rs_verdict) / sizeof(uint64_t);
     Result result(call, verdict_words + n());
     auto *memory = static_cast<uint64_t *>(result.data());
-    call.run([&] {
-        return gfk_rs_locate(code, from.get(), others.get(), from.bytes(),
-                             repair ? GFK_RS_REPAIR : GFK_RS_REPORT,
-                             reinterpret_cast<gfk_rs_verdict *>(memory), memory + verdict_words,
-                             workspace, bytes, call.stream());
-    });
+    call.run(gfk_rs_locate, code, from.get(), others.get(), from.bytes(), repair ? GFK_RS_REPAIR : GFK_RS_REPORT,
+             reinterpret_cast<gfk_rs_verdict *>(memory), memory + verdict_words, workspace.memory, workspace.bytes,
+             call.stream());
     const uint64_t *words = result.words();
     gfk_rs_verdict verdict;
     memcpy(&verdict, words, sizeof verdict);
-    return Located::of(
-        verdict.corrupt, verdict.located, verdict.unexplained,
-        verdict.first_corrupt == UINT64_MAX ? nb::none()
-                                            : nb::object(nb::int_(verdict.first_corrupt)),
-        new_numpy(nb::make_tuple(n()), "uint64", words + verdict_words, n() * sizeof(uint64_t)));
+    Call unused;
+    const nb::object counts = unused.empty({n()}, "uint64");
+    memcpy(Array(unused, counts, Use::New, "counts").data(), words + verdict_words, n() * sizeof(uint64_t));
+    std::optional<uint64_t> first;
+    if (verdict.first_corrupt != UINT64_MAX)
+        first = verdict.first_corrupt;
+    return Located::of(verdict.corrupt, verdict.located, verdict.unexplained, first, counts);
 }
 
 // ---- changed regions ----------------------------------------------------------------------------
@@ -399,13 +355,8 @@ nb::object RS::delta(nb::handle before, nb::handle after, nb::handle out) {
     const Array to = symbols_of(call, after, Use::Read, "after", field_.w);
     const SymbolsOutput made(call, out, from, field_.w);
     if (to.bytes() != from.bytes() || made.array.bytes() != from.bytes())
-        raise_value("before has %zu bytes, after %zu, and out %zu", from.bytes(), to.bytes(),
-                    made.array.bytes());
-    gfk_rs_t code = at(call.device());
-    call.run([&] {
-        return gfk_rs_delta(code, from.data(), to.data(), made.array.data(), from.bytes(),
-                            call.stream());
-    });
+        raise_value("before has %zu bytes, after %zu, and out %zu", from.bytes(), to.bytes(), made.array.bytes());
+    call.run(gfk_rs_delta, at(call.device()), from.data(), to.data(), made.array.data(), from.bytes(), call.stream());
     return made.object;
 }
 
@@ -417,13 +368,9 @@ nb::object rs_matrix(const std::string &name, Integer data, Integer parity, AnyF
     const gfk_rs_matrix which = matrix_named(name);
     const size_t k = count_of(field, data, "k"), m = count_of(field, parity, "m");
     check_counts(field, k, m);
-    Call call;
-    nb::object array = call.empty({m, k}, "uint32");
-    const Array to(call, array, Use::New, "matrix");
-    check_defined(field, which, call.try_run([&] {
-        return gfk_rs_fill_matrix(&field, which, k, m, reinterpret_cast<uint32_t *>(to.data()));
-    }));
-    return array;
+    NewWords made(m, k);
+    check_defined(field, which, made.call.try_run(gfk_rs_fill_matrix, &field, which, k, m, made.data));
+    return made.object;
 }
 
 nb::object repr(const RS &rs) {
@@ -433,10 +380,8 @@ nb::object repr(const RS &rs) {
 } // namespace
 
 void bind_rs(nb::module_ &module) {
-    using namespace nb::literals;
-    nb::class_<RS> type(
-        module, "RS",
-        R"(A Reed-Solomon code over k data regions and m parity regions of one length.
+    nb::class_<RS> type(module, "RS",
+                        R"(A Reed-Solomon code over k data regions and m parity regions of one length.
 
 At every symbol position, parity[j] = sum over i of matrix[j, i] * data[i] in GF(2^w). Any m lost regions can be
 rebuilt from the other k. Data regions have the indices 0 to k - 1, parity regions k to k + m - 1.
@@ -453,8 +398,7 @@ Calls raise TypeError (dtype, not an array), ValueError (shape, not contiguous, 
 number of symbols), Overlap (a region that is written overlaps another one of the call), WrongDevice (two places, or
 an engine of another place).)");
     def_init_with_options<Integer, Integer, AnyField, nb::handle, bool>(
-        type, "k"_a, "m"_a, "field"_a = 8, nb::kw_only(), "matrix"_a = "cauchy",
-        "unchecked"_a = false,
+        type, "k"_a, "m"_a, "field"_a = 8, nb::kw_only(), "matrix"_a = "cauchy", "unchecked"_a = false,
         R"(k, m: 1 or more, k + m <= 2^w. field: a Field, or a width of 8, 16 or 32.
 matrix: "cauchy", "vandermonde"; those of Jerasure "reed_sol_van", "cauchy_good"; those of ISA-L "gen_rs",
 "gen_cauchy1"; or m x k integers below 2^w (numpy, lists, or a Matrix).
@@ -468,22 +412,17 @@ What depends on the place, such as TableLimit, is raised by prepare or by the fi
     type.def_prop_ro("k", &RS::k, "The number of data regions.")
         .def_prop_ro("m", &RS::m, "The number of parity regions.")
         .def_prop_ro("field", &RS::field, "The Field of the symbols.")
-        .def_prop_ro("matrix", &RS::matrix_array,
-                     "A numpy array of m x k elements, uint32; a new one each time.")
+        .def_prop_ro("matrix", &RS::matrix_array, "A numpy array of m x k elements, uint32; a new one each time.")
         .def("info", &RS::info, "device"_a = "cpu", "What the code is at a place.")
-        .def(
-            "prepare", [](RS &rs, const Device &device) { rs.at(device.number()); },
-            "device"_a = "cpu", "Makes the code, with its tables, at a place.")
-        .def("encode", &RS::encode, "data"_a, "out"_a = nb::none(), nb::kw_only(),
-             "pipeline"_a = nb::none(),
+        .def("prepare", prepare<RS>, "device"_a = "cpu", "Makes the code, with its tables, at a place.")
+        .def("encode", &RS::encode, "data"_a, "out"_a = nb::none(), nb::kw_only(), "pipeline"_a = nb::none(),
              R"(The parity of the data: m regions, shaped as those of data.
 
 out: an array of m rows, or a list of m arrays; None: a new array (m, ...). Returns out.
 pipeline: a gfk.Pipeline, for arrays in the CPU's memory.)")
-        .def(
-            "decode", &RS::decode, "data"_a, "parity"_a, "lost"_a, "wanted"_a = nb::none(),
-            "out"_a = nb::none(), nb::kw_only(), "pipeline"_a = nb::none(),
-            R"(Rebuilds lost regions from the others. data and parity are only read; repair works in place.
+        .def("decode", &RS::decode, "data"_a, "parity"_a, "lost"_a, "wanted"_a = nb::none(), "out"_a = nb::none(),
+             nb::kw_only(), "pipeline"_a = nb::none(),
+             R"(Rebuilds lost regions from the others. data and parity are only read; repair works in place.
 
 lost: the indices of the lost regions. Their rows of data and parity may hold anything; in a list they may be None.
 A region that is None counts as lost.
@@ -493,8 +432,7 @@ pipeline: a gfk.Pipeline, for arrays in the CPU's memory.
 
 The code keeps the 64 decoders that were used last; a decoder of its own (decoder) saves the search, and is what a
 CUDA graph captures. Raises TooManyErasures, Singular (a matrix that is not MDS), InvalidArgument (an index).)")
-        .def("repair", &RS::repair, "data"_a, "parity"_a, "lost"_a, nb::kw_only(),
-             "pipeline"_a = nb::none(),
+        .def("repair", &RS::repair, "data"_a, "parity"_a, "lost"_a, nb::kw_only(), "pipeline"_a = nb::none(),
              R"(Rebuilds the lost regions in place, in the rows of data and parity that they have.
 
     rs.repair(data, parity, [2, 11])

@@ -2,10 +2,6 @@
 // The class RS, and what is shared with the objects that are made from codes.
 #pragma once
 #include <gfk/rs.h>
-#include <nanobind/nanobind.h>
-
-#include <optional>
-#include <vector>
 
 #include "array.h"
 #include "field.h"
@@ -13,17 +9,12 @@
 #include "product_options.h"
 
 namespace gfk {
-namespace nb = nanobind;
-
 class Codeword;
 class Pipeline;
 
 class RS {
   public:
-    RS(Integer k, Integer m, AnyField field, nb::handle matrix, bool unchecked,
-       ProductOptions options);
-    RS(const RS &) = delete;
-    RS &operator=(const RS &) = delete;
+    RS(Integer k, Integer m, AnyField field, nb::handle matrix, bool unchecked, ProductOptions options);
 
     size_t k() const { return k_; }
     size_t m() const { return m_; }
@@ -37,8 +28,8 @@ class RS {
     bool is_model_at_cpu() const { return model_is_at_cpu_; }
 
     nb::object encode(nb::handle data, nb::handle out, Pipeline *pipeline);
-    nb::object decode(nb::handle data, nb::handle parity, nb::handle lost, nb::handle wanted,
-                      nb::handle out, Pipeline *pipeline);
+    nb::object decode(nb::handle data, nb::handle parity, nb::handle lost, nb::handle wanted, nb::handle out,
+                      Pipeline *pipeline);
     void repair(nb::handle data, nb::handle parity, nb::handle lost, Pipeline *pipeline);
     nb::object verify(nb::handle data, nb::handle parity, nb::handle out, Pipeline *pipeline);
     Located locate(nb::handle data, nb::handle parity, bool repair);
@@ -101,6 +92,5 @@ class Codeword {
     std::vector<void *> addresses_;
 };
 
-void bind_rs(nb::module_ &module);
 void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs);
 } // namespace gfk

@@ -3,7 +3,6 @@
 
 #include <nanobind/stl/string.h>
 
-#include <cctype>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -23,40 +22,21 @@ std::vector<PyObject *> classes; // by status; the module keeps them alive
 
 // GFK_STATUS_TOO_MANY_ERASURES -> TooManyErasures
 std::string class_name(const char *name) {
-    std::string result;
-    bool upper = true;
-    for (name += strlen("GFK_STATUS_"); *name != '\0'; name++) {
-        if (*name == '_') {
-            upper = true;
-            continue;
-        }
-        result += upper ? *name : static_cast<char>(tolower(*name));
-        upper = false;
-    }
-    return result;
+    const nb::str words(name + strlen("GFK_STATUS_"));
+    return nb::cast<std::string>(words.attr("title")().attr("replace")("_", ""));
 }
 
 // The class of Python that an exception of this status is too.
 PyObject *base_of(gfk_status status) {
-    switch (status) {
-    case GFK_STATUS_INVALID_ARGUMENT:
-    case GFK_STATUS_INVALID_SIZE:
-    case GFK_STATUS_INVALID_CONSTANT:
-    case GFK_STATUS_OVERLAP:
-    case GFK_STATUS_REDUCIBLE_POLYNOMIAL:
-    case GFK_STATUS_UNKNOWN_METHOD:
-        return PyExc_ValueError;
-    case GFK_STATUS_OUT_OF_MEMORY:
-        return PyExc_MemoryError;
-    case GFK_STATUS_DIVISION_BY_ZERO:
-        return PyExc_ZeroDivisionError;
-    case GFK_STATUS_SINGULAR:
-        return PyExc_ArithmeticError;
-    case GFK_STATUS_IO:
-        return PyExc_OSError;
-    default:
-        return PyExc_RuntimeError;
-    }
+    for (const gfk_status value : {GFK_STATUS_INVALID_ARGUMENT, GFK_STATUS_INVALID_SIZE, GFK_STATUS_INVALID_CONSTANT,
+                                   GFK_STATUS_OVERLAP, GFK_STATUS_REDUCIBLE_POLYNOMIAL, GFK_STATUS_UNKNOWN_METHOD})
+        if (status == value)
+            return PyExc_ValueError;
+    return status == GFK_STATUS_OUT_OF_MEMORY      ? PyExc_MemoryError
+           : status == GFK_STATUS_DIVISION_BY_ZERO ? PyExc_ZeroDivisionError
+           : status == GFK_STATUS_SINGULAR         ? PyExc_ArithmeticError
+           : status == GFK_STATUS_IO               ? PyExc_OSError
+                                                   : PyExc_RuntimeError;
 }
 } // namespace
 
@@ -100,25 +80,21 @@ void check(gfk_status status, const char *detail) {
 void bind_status(nb::module_ &module) {
     const std::string prefix = nb::cast<std::string>(module.attr("__name__")) + ".";
     PyObject *error = PyErr_NewExceptionWithDoc(
-        (prefix + "Error").c_str(),
-        "Base of the exceptions of this package. `status` is the gfk.Status of the class.",
+        (prefix + "Error").c_str(), "Base of the exceptions of this package. `status` is the gfk.Status of the class.",
         PyExc_Exception, nullptr);
     module.attr("Error") = nb::steal(error);
-    nb::enum_<gfk_status> statuses(module, "Status", "The statuses of the library.",
-                                   nb::is_arithmetic());
+    nb::enum_<gfk_status> statuses(module, "Status", "The statuses of the library.", nb::is_arithmetic());
     const auto add = [&](gfk_status status) {
-        statuses.value(gfk_status_name(status) + strlen("GFK_STATUS_"), status,
-                       gfk_status_description(status));
+        statuses.value(gfk_status_name(status) + strlen("GFK_STATUS_"), status, gfk_status_description(status));
     };
     add(GFK_STATUS_SUCCESS);
     classes.assign(1, error); // nothing raises SUCCESS
-    for (int i = 1; strcmp(gfk_status_name(static_cast<gfk_status>(i)), "GFK_STATUS_UNKNOWN") != 0;
-         i++) {
+    for (int i = 1; strcmp(gfk_status_name(static_cast<gfk_status>(i)), "GFK_STATUS_UNKNOWN") != 0; i++) {
         const auto status = static_cast<gfk_status>(i);
         const std::string name = class_name(gfk_status_name(status));
         nb::object bases = nb::make_tuple(nb::handle(error), nb::handle(base_of(status)));
-        PyObject *made = PyErr_NewExceptionWithDoc((prefix + name).c_str(), description_of(status),
-                                                   bases.ptr(), nullptr);
+        PyObject *made =
+            PyErr_NewExceptionWithDoc((prefix + name).c_str(), description_of(status), bases.ptr(), nullptr);
         nb::object type = nb::steal(made);
         add(status);
         type.attr("status") = status;

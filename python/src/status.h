@@ -6,6 +6,7 @@
 
 namespace gfk {
 namespace nb = nanobind;
+using namespace nb::literals;
 
 // The sentence of a status, for users of Python.
 const char *description_of(gfk_status status);
@@ -14,13 +15,10 @@ const char *description_of(gfk_status status);
 void check(gfk_status status, const char *detail = nullptr);
 
 // Throws. The texts are printf's.
-[[noreturn]] void raise(gfk_status status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+[[noreturn]] void raise(gfk_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 [[noreturn]] void raise_type(const char *format, ...) __attribute__((format(printf, 1, 2)));
 [[noreturn]] void raise_value(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // The exception of a status.
 nb::handle class_of(gfk_status status);
-
-void bind_status(nb::module_ &module);
 } // namespace gfk

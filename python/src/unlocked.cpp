@@ -47,8 +47,7 @@ InLibrary::~InLibrary() {
 
 void bind_fork(nb::module_ &) {
     nb::module_::import_("os").attr("register_at_fork")(
-        nb::arg("before") = nb::cpp_function(before_fork),
-        nb::arg("after_in_parent") = nb::cpp_function(after_fork),
+        nb::arg("before") = nb::cpp_function(before_fork), nb::arg("after_in_parent") = nb::cpp_function(after_fork),
         nb::arg("after_in_child") = nb::cpp_function(after_fork_in_child));
 }
 } // namespace gfk

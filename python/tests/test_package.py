@@ -170,7 +170,7 @@ def examples_of(path):
 
 def test_the_example_of_the_readme():
     (_, example), = examples_of("README.md")
-    assert len(example.splitlines()) == 6
+    assert len(example.splitlines()) == 5
     names = {}
     exec(compile(example, "README.md", "exec"), names)
     assert not (names["data"][[1, 3, 7]] == 0).any(), "the lost regions are not rebuilt"

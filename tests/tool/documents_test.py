@@ -48,7 +48,10 @@ def every_command_has_help():
 
 
 def the_man_page():
-    page = read("docs", "man", "gfk.1")
+    path = os.path.join(os.path.dirname(sys.argv[1]), "man", "gfk.1")
+    if not os.path.exists(path):
+        raise harness.Skipped("the build made no man page for this program")
+    page = read(path)
     documented = {"-" + o for o in re.findall(r"^\.It Fl (?:\w , Fl )?(-[a-z-]+)", page, re.M)}
     documented |= {"-" + o for o in re.findall(r"^\.It Fl (\w) ", page, re.M)}
     offered = options_of(gfk("--help").text)
@@ -57,8 +60,7 @@ def the_man_page():
         offered |= options_of(gfk(name, "--help").text)
     check(documented == offered, f"gfk.1 has {sorted(documented ^ offered)} or lacks them")
     if shutil.which("mandoc"):
-        run = subprocess.run(["mandoc", "-Tlint", "-Wwarning", os.path.join(ROOT, "docs/man/gfk.1")],
-                             capture_output=True, text=True, check=False)
+        run = subprocess.run(["mandoc", "-Tlint", "-Wwarning", path], capture_output=True, text=True, check=False)
         check(run.returncode == 0, run.stdout)
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk help --options: commands and options as lines of fields with tabs between them: the command, an option or -, its
  * letter or -, its argument (a name, or its values with | between them) or -, and a text. The build puts the lines into
- * the completions of shells (tools/completion), which ask no program. */
+ * the completions of shells (tools/completion), which ask no program, and into the man page (tools/man). */
 #include <stdio.h>
 
 #include "options.h"

@@ -89,7 +89,7 @@ typedef struct tool_command {
 const tool_command *command_at(size_t i);
 const tool_command *command_find(const char *name); /* NULL: there is none */
 
-/* gfk help --options: prints the table of options of all commands, for the completions of shells. */
+/* gfk help --options: prints the table of options of all commands, for completions and the man page. */
 void print_options(void);
 
 /* Parses a number from least to most: decimal, or hexadecimal after 0x. */

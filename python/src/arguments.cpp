@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "integer.h"
+#include "arguments.h"
 
 #include "array.h"
-#include "status.h"
 
 namespace gfk {
 std::string type_name_of(nb::handle object) {
@@ -37,8 +36,7 @@ static std::string text_of(uint64_t number) {
 
 std::string text_of(nb::handle integer) {
     const auto bits = nb::cast<size_t>(integer.attr("bit_length")());
-    return bits > 128 ? "an integer of " + std::to_string(bits) + " bits"
-                      : nb::repr(integer).c_str();
+    return bits > 128 ? "an integer of " + std::to_string(bits) + " bits" : nb::repr(integer).c_str();
 }
 
 uint64_t Integer::in(const char *name, uint64_t least, uint64_t most, gfk_status above) const {
@@ -51,7 +49,7 @@ uint64_t Integer::in(const char *name, uint64_t least, uint64_t most, gfk_status
     if (is_positive < 0)
         throw nb::python_error();
     raise(is_positive && (!fits || value > most) ? above : GFK_STATUS_INVALID_ARGUMENT,
-          "%s: an integer from %s to %s is needed, not %s", name, text_of(least).c_str(),
-          text_of(most).c_str(), text_of(index).c_str());
+          "%s: an integer from %s to %s is needed, not %s", name, text_of(least).c_str(), text_of(most).c_str(),
+          text_of(index).c_str());
 }
 } // namespace gfk
