@@ -2,6 +2,7 @@
 // table.h.
 #include "table.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace {
@@ -89,13 +90,16 @@ Table::Table(bool host, unsigned w, const Shape &shape, bool check_pointers, int
     add(rlnc_calls());
     add(decoder_calls());
     if (!host)
-        return;
+        add(device_calls());
     gfk_pipeline_desc pipeline = GFK_PIPELINE_DESC_INIT;
-    pipeline.path = GFK_PATH_CPU;
+    pipeline.path = host ? GFK_PATH_CPU : GFK_PATH_BOTH;
     require_success(gfk_pipeline_create(&own_.pipeline, &pipeline), "pipeline");
     take_away(OBJECTS);
     add(host_calls());
     add(host_rlnc_calls());
+    for (Call &call : calls_)
+        for (Operand &operand : call.operands)
+            operand.on_host = operand.on_host || call.is_on_host_memory();
 }
 
 Table::~Table() {
@@ -210,6 +214,23 @@ std::vector<Call> Table::matrix_calls() {
                                     &matmul_, a.at[3], a.workspace_bytes, a.stream());
          }},
     };
+}
+
+std::vector<Call> Table::device_calls() {
+    using Record = gfk_matrix_record;
+    const size_t n = std::min<size_t>(shape_.n, 100), count = 5;
+    const Operand records = {count * sizeof(Record), WRITTEN, 4},
+                  pivots = {4 * count * n, OPTIONAL, 4};
+    gfk_matmul_desc desc = matmul_;
+    desc.kernel = nullptr;
+    return {{"gfk_matrix_invert_batch",
+             {symbols(count * n * n), records, pivots, symbols(count * n * n, WRITTEN)},
+             [=](A a) {
+                 return gfk_matrix_invert_batch(use_.field, n, count, a.at[0], n * n, a.at[3],
+                                                n * n, a.as<Record>(1), a.as<uint32_t>(2), &desc,
+                                                a.stream());
+             },
+             {0}}};
 }
 
 std::vector<Call> Table::rs_calls() {

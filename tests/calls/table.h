@@ -60,6 +60,7 @@ struct Call {
     size_t same_as[2] = {SIZE_MAX, SIZE_MAX}; // operands at whose address the last written may be
     gfk_status good = GFK_STATUS_SUCCESS;
     bool is_shared = true, is_captured = true; // by threads; into a graph
+    bool is_on_host_memory() const { return std::string(name).find("_host") != std::string::npos; }
 };
 
 // What calls take: a field or an object, or both.
@@ -98,6 +99,7 @@ class Table {
     std::vector<Call> region_calls();
     std::vector<Call> product_calls();
     std::vector<Call> matrix_calls();
+    std::vector<Call> device_calls();
     std::vector<Call> rs_calls();
     std::vector<Call> rs_object_calls();
     std::vector<Call> rlnc_calls();
