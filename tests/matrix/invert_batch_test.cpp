@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Batches of inversions on the current device, against scalar arithmetic.
 #include <algorithm>
-#include <climits>
 #include <cstring>
 #include <numeric>
-#include <set>
 
 #include "support/compiled_kernels.h"
 #include "support/guarded_regions.h"

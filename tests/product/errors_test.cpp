@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What products refuse beyond what all calls do (tests/calls); tables and memory that are too small; overlaps.
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 

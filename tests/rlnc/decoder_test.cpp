@@ -2,7 +2,6 @@
 // Decoders of network coding: packets that are lost, doubled, reordered, recoded or changed, against
 // scalar elimination.
 #include <algorithm>
-#include <numeric>
 
 #include "fixture.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Encoders and recoders, against scalar arithmetic with plain coding vectors.
 #include <algorithm>
-#include <cstring>
 
 #include "fixture.h"
 

@@ -2,7 +2,6 @@
 // Coding vectors, against a second implementation and published numbers.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "fixture.h"
 
