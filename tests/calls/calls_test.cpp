@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every public call keeps: it refuses wrong operands, regions, streams and descriptors, and then changes nothing;
-// threads share its objects; on a device a graph captures it.
+// What every public call keeps: it refuses wrong operands, regions, modes, streams, descriptors, devices and memory of
+// the other side, and to go without its objects, and then changes nothing; it does nothing for no bytes; threads
+// share its objects; on a device a graph captures it.
 #include <cstring>
 #include <sstream>
 
@@ -23,8 +24,9 @@ uint8_t *bytes_at(void *address) {
 // memory is the host's.
 class Stage : public Arguments {
   public:
-    explicit Stage(const Call &call, bool host = true)
+    explicit Stage(const Call &call, bool host = true, size_t bytes = Shape().bytes)
         : call_(call), memory_(host, size_of(call)), on_host_(true, size_of(call)) {
+        given_bytes = bytes;
         size_t offset = 0;
         for (const Operand &o : call.operands) {
             at.push_back((o.on_host ? on_host_ : memory_).data() + offset);
@@ -40,18 +42,32 @@ class Stage : public Arguments {
             size += room_of(o);
         return size;
     }
+    // Moves the regions to NULL.
+    void lose_regions() {
+        for (size_t i = 0; i < at.size(); i++)
+            if (is_region(i))
+                at[i] = nullptr;
+    }
+    bool are_regions_untouched() {
+        const Bytes all = both_memories();
+        for (size_t i = 0; i < at.size(); i++)
+            if (is_region(i) &&
+                first_difference(&all[place_of(i)], Bytes(Shape().bytes, UNTOUCHED).data(),
+                                 Shape().bytes) != Shape().bytes)
+                return false;
+        return true;
+    }
     void fill(const Bytes &content) {
         memory_.write(0, content.data(), content.size());
         on_host_.write(0, content.data(), content.size());
     }
     // All memory but that whose content differs from run to run.
     Bytes content() {
-        Bytes all = memory_.read();
-        size_t offset = 0;
-        for (const Operand &o : call_.operands) {
+        Bytes all = both_memories();
+        for (size_t i = 0; i < at.size(); i++) {
+            const Operand &o = call_.operands[i];
             if (o.kind == WORKSPACE || o.kind == REPORT)
-                std::memset(&all[offset], 0, o.bytes);
-            offset += room_of(o);
+                std::memset(&all[place_of(i)], 0, o.bytes);
         }
         return all;
     }
@@ -101,9 +117,8 @@ class Stage : public Arguments {
     }
     void refused(gfk_status status, const std::string &what) {
         EXPECT_STATUS(status, run()) << call_.name << ": " << what;
-        const Bytes untouched(memory_.size(), UNTOUCHED);
-        ASSERT_EQ(memory_.size(),
-                  first_difference(untouched.data(), memory_.data(), memory_.size()))
+        const Bytes untouched(2 * memory_.size(), UNTOUCHED), got = both_memories();
+        ASSERT_EQ(got.size(), first_difference(untouched.data(), got.data(), got.size()))
             << call_.name << " has written: " << what;
         count_checked();
     }
@@ -113,6 +128,22 @@ class Stage : public Arguments {
     }
 
   private:
+    Bytes both_memories() {
+        Bytes all = memory_.read();
+        const Bytes on_host = on_host_.read();
+        all.insert(all.end(), on_host.begin(), on_host.end());
+        return all;
+    }
+    size_t place_of(size_t i) const { // in both
+        size_t offset = call_.operands[i].on_host ? memory_.size() : 0;
+        for (size_t before = 0; before < i; before++)
+            offset += room_of(call_.operands[before]);
+        return offset;
+    }
+    bool is_region(size_t i) const {
+        const Operand &o = call_.operands[i];
+        return o.bytes == Shape().bytes && o.alignment == 1 && o.kind != WORKSPACE;
+    }
     static size_t room_of(const Operand &o) { return round_up(o.bytes, 256) + 256; }
     const Call &call_;
     Memory memory_, on_host_;
@@ -125,11 +156,35 @@ class Calls : public PlaceTest {
         if (!IsSkipped())
             table_ = std::make_unique<Table>(host(), w());
     }
+    void TearDown() override {
+        if (!host() && device::count() != 0) {
+            EXPECT_FALSE(device::error_pending()); // the caller's own cudaGetLastError finds none
+        }
+        PlaceTest::TearDown();
+    }
     const std::vector<Call> &calls() const { return table_->calls(); }
-
-  private:
     std::unique_ptr<Table> table_;
 };
+
+// Fills the memory for one run, random but the same for the same number, runs, and reads what is there then.
+Bytes run_once(size_t number, const Call &call, Stage &stage, bool host,
+               const std::function<void()> &run) {
+    Random random(number);
+    stage.fill(random.bytes(Stage::size_of(call)));
+    run();
+    if (!host)
+        device::synchronize(stage.given);
+    return stage.content();
+}
+
+// What runs with these numbers leave behind; the first one also loads code to a device.
+std::vector<Bytes> run_alone(size_t runs, const Call &call, Stage &stage, bool host) {
+    std::vector<Bytes> results;
+    for (size_t i = 0; i < runs; i++)
+        results.push_back(run_once(i, call, stage, host,
+                                   [&] { EXPECT_STATUS(call.good, stage.run()) << call.name; }));
+    return results;
+}
 
 TEST_P(Calls, RefuseEachMistake) {
     SKIP_SLOW_IF(THREAD_SANITIZER);
@@ -195,11 +250,12 @@ TEST_P(Calls, RefuseWrongDescriptionsOfRegions) {
                 stage.refused(status, "regions from operand " + std::to_string(set) + ": " + what);
             };
             refused(INVALID, "no description", nullptr);
-            const gfk_regions no_base = {nullptr, nullptr, BYTES};
+            const gfk_regions no_base = {nullptr, nullptr, good.given_bytes};
             refused(INVALID, "no base", &no_base);
             if (count < 2)
                 continue;
-            for (size_t stride : {size_t(0), BYTES - symbol(), BYTES - 1}) {
+            const size_t bytes = good.given_bytes;
+            for (size_t stride : {size_t(0), bytes - symbol(), bytes - 1}) {
                 const gfk_regions spaced = {nullptr, good.at[first], stride};
                 refused(INVALID, "stride " + std::to_string(stride), &spaced);
             }
@@ -209,15 +265,72 @@ TEST_P(Calls, RefuseWrongDescriptionsOfRegions) {
                                       SIZE_MAX / symbol() * symbol() - 255};
             refused(GFK_STATUS_INVALID_SIZE, "a stride that wraps", &wide);
         }
-        // Codes of network coding know the regions' length.
-        if (good.sets.empty() || std::strstr(call.name, "gfk_rlnc") != nullptr)
-            continue;
-        for (size_t bytes : {size_t(1), BYTES - 1, BYTES + 1})
-            if (bytes % symbol() != 0) {
+        for (size_t bytes : {size_t(1), good.given_bytes - 1, good.given_bytes + 1,
+                             good.given_bytes + 2, SIZE_MAX})
+            if (good.takes_bytes && bytes % symbol() != 0) {
                 Stage stage(call);
-                stage.bytes = bytes;
+                stage.given_bytes = bytes;
                 stage.refused(GFK_STATUS_INVALID_SIZE, "half a symbol");
             }
+    }
+}
+
+TEST_P(Calls, RefuseWrongModes) {
+    SKIP_SLOW_IF(THREAD_SANITIZER);
+    for (const Call &call : calls()) {
+        Stage good(call, host());
+        (void)good.run();
+        for (int mode : {2, 3, -1})
+            if (good.takes_mode) {
+                Stage stage(call);
+                stage.wrong_mode = mode;
+                stage.refused(INVALID, "mode " + std::to_string(mode));
+            }
+    }
+}
+
+// NULL in place of the field or of an object: every call takes one at least.
+TEST_P(Calls, RefuseNoObject) {
+    SKIP_SLOW_IF(THREAD_SANITIZER);
+    for (const Call &call : calls()) {
+        Stage stage(call, host());
+        const Bytes expected = run_alone(1, call, stage, host())[0];
+        size_t taken = 0;
+        for (size_t object = 0; object < OBJECTS; object++) {
+            table_->take_away(object);
+            gfk_status status = INVALID;
+            const Bytes got = run_once(0, call, stage, host(), [&] { status = stage.run(); });
+            if (status == call.good && got == expected)
+                continue; // the call does not take this object
+            taken++;
+            Stage(call).refused(INVALID, "no object " + std::to_string(object));
+        }
+        table_->take_away(OBJECTS);
+        EXPECT_LT(0u, taken) << call.name;
+    }
+}
+
+// A call for no bytes succeeds, wherever its regions are, and leaves them as they were.
+TEST_P(Calls, DoNothingForNoBytes) {
+    SKIP_SLOW_IF(THREAD_SANITIZER);
+    const gfk_regions nowhere = {nullptr, nullptr, 0};
+    for (const Call &call : calls()) {
+        Stage stage(call, host());
+        (void)stage.run();
+        if (!stage.takes_bytes)
+            continue;
+        Stage nothing(call, host());
+        nothing.given_bytes = 0;
+        EXPECT_STATUS(call.good, nothing.run()) << call.name;
+        EXPECT_TRUE(nothing.are_regions_untouched()) << call.name;
+        nothing.lose_regions();
+        EXPECT_STATUS(call.good, nothing.run()) << call.name << ": regions at NULL";
+        for (const auto &[first, count] : std::vector(nothing.sets)) {
+            nothing.spoiled = first;
+            nothing.description = &nowhere;
+            EXPECT_STATUS(call.good, nothing.run()) << call.name << ": regions without a base";
+        }
+        count_checked(2 + nothing.sets.size());
     }
 }
 
@@ -241,7 +354,7 @@ TEST_P(Calls, RefuseWrongDescriptors) {
     const gfk_field field = make_field(8);
     gfk_field forged = field;
     forged.polynomial = 0x11c; // even, so not a field
-    for (const Making &making : makings(host())) {
+    for (const Making &making : makings(host() ? GFK_CPU : GFK_CURRENT_DEVICE)) {
         for (size_t by : {sizeof(size_t), size_t(1), SIZE_MAX})
             EXPECT_STATUS(INVALID, making.make(&field, by)) << making.name << ", size less " << by;
         EXPECT_STATUS(INVALID, making.make(nullptr, 0)) << making.name;
@@ -251,32 +364,65 @@ TEST_P(Calls, RefuseWrongDescriptors) {
     }
 }
 
-// Fills the memory for one run, random but the same every time, runs, and reads what is there then.
-Bytes run_once(const Call &call, Stage &stage, bool host, const std::function<void()> &run) {
-    Random random(call.operands.size());
-    stage.fill(random.bytes(Stage::size_of(call)));
-    run();
-    if (!host)
-        device::synchronize(stage.given);
-    return stage.content();
+// Objects can be made where another device is current, but not used there.
+TEST_P(Calls, RefuseOtherDevices) {
+    if (host() || device::count() < 2)
+        GTEST_SKIP() << "there are no two devices to mix up";
+    const int own = device::current(), other = own == 0 ? 1 : 0;
+    const Table table(false, w(), {}, false, own);
+    const gfk_field field = make_field(8);
+    device::select(other);
+    for (const Call &call : table.calls())
+        if (!call.is_on_host_memory())
+            Stage(call).refused(GFK_STATUS_WRONG_DEVICE, "another device is current");
+    for (const Making &making : makings(own))
+        EXPECT_OK(making.make(&field, 0)) << making.name;
+    EXPECT_EQ(other, device::current());
+    device::select(own);
 }
 
+// With check_pointers, each operand in the other side's memory; calls on host memory take no other.
+TEST_P(Calls, RefuseMemoryOfTheOtherSide) {
+    if (device::count() == 0)
+        GTEST_SKIP() << "there is no other memory than the host's";
+    const Table checking(host(), w(), {}, true);
+    for (const Call &call : checking.calls()) {
+        Stage good(call, host());
+        EXPECT_STATUS(call.good, good.run()) << call.name;
+        if (call.is_on_host_memory())
+            continue;
+        for (size_t i = 0; i < call.operands.size(); i++) {
+            const Operand &o = call.operands[i];
+            const Memory elsewhere(!host(), o.bytes);
+            if (o.kind == UNUSED || o.on_host)
+                continue;
+            Stage stage(call, host());
+            stage.at[i] = elsewhere.data();
+            stage.refused(GFK_STATUS_WRONG_DEVICE, "operand " + std::to_string(i));
+        }
+    }
+}
+
+// Eight threads, each on memory and with data of its own.
 TEST_P(Calls, ShareTheirObjects) {
-    for (const Call &call : calls()) {
-        Stage alone(call, host());
-        const Bytes expected = run_once(
-            call, alone, host(), [&] { EXPECT_STATUS(call.good, alone.run()) << call.name; });
+    constexpr size_t THREADS = 8;
+    const Shape shape = {20, 9, 500 * symbol(), 60, 3};
+    const Table table(host(), w(), options.reduced ? Shape() : shape);
+    for (const Call &call : table.calls()) {
+        Stage alone(call, host(), table.shape().bytes);
+        const std::vector<Bytes> expected = run_alone(THREADS, call, alone, host());
         count_checked();
         if (!call.is_shared)
             continue;
-        on_threads(8, [&](int) {
-            Stage stage(call, host());
+        on_threads(THREADS, [&](int thread) {
+            const auto t = static_cast<size_t>(thread);
+            Stage stage(call, host(), table.shape().bytes);
             const Stream stream(host());
             stage.given = stream.get();
             for (int again = 0; again < 8; again++) {
                 gfk_status status = INVALID;
-                const Bytes got = run_once(call, stage, host(), [&] { status = stage.run(); });
-                if (status != call.good || got != expected)
+                const Bytes got = run_once(t, call, stage, host(), [&] { status = stage.run(); });
+                if (status != call.good || got != expected[t])
                     return testing::AssertionFailure() << call.name << ": another result";
                 count_checked();
             }
@@ -285,37 +431,42 @@ TEST_P(Calls, ShareTheirObjects) {
     }
 }
 
+// Several tiles, panels and generations; other data for each replay.
 TEST_P(Calls, AreCaptured) {
     if (host())
         GTEST_SKIP() << "the CPU has no graphs";
-    for (const Call &call : calls()) {
-        Stage stage(call, false);
-        const Bytes expected = run_once(call, stage, false, [&] {
-            EXPECT_STATUS(call.good, stage.run()) << call.name; // CUDA loads the code now
-        });
-        if (!call.is_captured || !stage.takes_stream)
-            continue;
-        const Stream stream(false);
-        stage.given = stream.get();
-        device::Graph graph(stream.get());
-        const gfk_status status = stage.run();
-        graph.end();
-        ASSERT_STATUS(call.good, status) << call.name;
-        for (int replay = 0; replay < 10; replay++) {
-            EXPECT_EQ(expected, run_once(call, stage, false, [&] { graph.launch(stream.get()); }))
-                << call.name << ", replay " << replay;
-            count_checked();
+    constexpr size_t REPLAYS = 5;
+    for (const Shape &shape : {Shape(), Shape{60, 40, 3000 * symbol(), 3 * 1024 / w() + 7, 3}}) {
+        const Table table(false, w(), shape);
+        for (const Call &call : table.calls()) {
+            Stage stage(call, false, shape.bytes);
+            const std::vector<Bytes> expected = run_alone(REPLAYS, call, stage, false);
+            if (!call.is_captured || !stage.takes_stream)
+                continue;
+            const Stream stream(false);
+            stage.given = stream.get();
+            device::Graph graph(stream.get());
+            const gfk_status status = stage.run();
+            graph.end();
+            ASSERT_STATUS(call.good, status) << call.name;
+            for (size_t replay = 0; replay < 2 * REPLAYS; replay++) {
+                const size_t number = replay % REPLAYS;
+                EXPECT_EQ(expected[number],
+                          run_once(number, call, stage, false, [&] { graph.launch(stream.get()); }))
+                    << call.name << ", replay " << replay;
+                count_checked();
+            }
         }
     }
 }
 
-INSTANTIATE_AT(Calls, test_places());
+INSTANTIATE_AT(Calls, matmul_places());
 
 // A public function with a stream or a pipeline is in the table, unless it is here.
 TEST(CallTable, HasEveryCall) {
     std::set<std::string> found = {"gfk_matrix_wait", "gfk_rlnc_decoder_wait",
                                    "gfk_rlnc_decoder_reset", "gfk_rs_batch_run",
-                                   "gfk_matrix_invert_batch"}; // invert_batch_test.cpp
+                                   "gfk_matrix_invert_batch"}; // on devices alone
     const Table table(true, 16);
     for (const Call &call : table.calls())
         found.insert(std::string(call.name).substr(0, std::string(call.name).find(',')));

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Batches of inversions on the current device, against scalar arithmetic.
 #include <algorithm>
-#include <climits>
 #include <cstring>
 #include <numeric>
-#include <set>
 
 #include "support/compiled_kernels.h"
 #include "support/guarded_regions.h"
@@ -246,7 +244,6 @@ TEST_P(InvertBatch, Threads) {
     });
 }
 
-// Arguments that are refused: what `memory` points to stays as it is.
 struct Call {
     const gfk_field *field;
     size_t n, count;
@@ -264,10 +261,11 @@ struct Call {
     }
 };
 
+// What is refused beyond what all calls do (tests/calls).
 TEST_P(InvertBatch, Errors) {
     Random random;
     const gfk_field field = make_field(w());
-    const size_t n = 9, count = 5, symbol = w() / 8, bytes = n * n * count * symbol;
+    const size_t n = 9, count = 5;
     const Bytes content = random.bytes(16384);
     Memory memory(false, content);
     uint8_t *const p = memory.data();
@@ -281,56 +279,28 @@ TEST_P(InvertBatch, Errors) {
         count_checked();
     };
     const gfk_status overlap = GFK_STATUS_OVERLAP, size = GFK_STATUS_INVALID_SIZE;
-    gfk_field bad_field = field;
-    bad_field.polynomial ^= 1;
-    refused(INVALID, [](Call &x) { x.field = nullptr; });
-    refused(INVALID, [&](Call &x) { x.field = &bad_field; });
     refused(INVALID, [](Call &x) { x.n = 0; });
-    refused(INVALID, [](Call &x) { x.a = nullptr; });
-    refused(INVALID, [](Call &x) { x.inverses = nullptr; });
-    refused(INVALID, [](Call &x) { x.records = nullptr; });
     refused(INVALID, [](Call &x) { x.a_step--; });
     refused(INVALID, [](Call &x) { x.inverse_step--; });
-    refused(INVALID, [](Call &x) { x.records++; });
-    refused(INVALID, [](Call &x) { x.pivots += 2; });
     refused(INVALID, [](Call &x) { x.desc.size--; });
     refused(INVALID, [](Call &x) { x.desc.kernel = "invert_batch_w8/warp_8"; });
     refused(INVALID, [](Call &x) { x.desc.device = GFK_CURRENT_DEVICE - 1; });
-    if (symbol > 1) {
-        refused(INVALID, [](Call &x) { x.a++; });
-        refused(INVALID, [](Call &x) { x.inverses++; });
-    }
-    uint8_t *const end = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 3); // of the address space
-    refused(size, [=](Call &x) { x.records = end; });
-    refused(size, [=](Call &x) { x.pivots = end; });
     refused(size, [](Call &x) { x.a_step = SIZE_MAX / 4; });
     refused(size, [](Call &x) { x.inverse_step = SIZE_MAX / 4; });
     refused(size, [](Call &x) { x.count = size_t(GFK_MATRIX_BATCH_MOST) + 1; });
     refused(GFK_STATUS_NOT_SUPPORTED, [&](Call &x) { x.n = most() + 1; });
     refused(GFK_STATUS_NOT_SUPPORTED, [](Call &x) { x.desc.device = GFK_CPU; });
     refused(GFK_STATUS_NO_DEVICE, [](Call &x) { x.desc.device = 1000; });
-    refused(overlap, [&](Call &x) { x.inverses = p + bytes - symbol; });
     refused(overlap, [&](Call &x) {
         x.inverses = p; // another step than a's
         x.inverse_step++;
     });
-    refused(overlap, [&](Call &x) { x.records = p + 4; });
-    refused(overlap, [&](Call &x) { x.records = p + 4096; });
-    refused(overlap, [&](Call &x) { x.pivots = p + 4096; });
-    refused(overlap, [&](Call &x) { x.pivots = p + 8192 + 4; });
-    const Bytes host(16384);
-    refused(GFK_STATUS_WRONG_DEVICE, [&](Call &x) {
-        x.desc.check_pointers = true;
-        x.a = host.data();
-    });
     Call nothing = good; // not an error
     nothing.count = 0;
     EXPECT_OK(nothing());
-    Call checked = good;
-    checked.desc.check_pointers = true;
-    checked.pivots = nullptr;
-    EXPECT_OK(checked());
-    EXPECT_FALSE(device::error_pending());
+    Call without_pivots = good;
+    without_pivots.pivots = nullptr;
+    EXPECT_OK(without_pivots());
 }
 
 INSTANTIATE_AT(InvertBatch, test_places(false));

@@ -243,7 +243,7 @@ TEST_P(MatrixTest, Threads) {
     });
 }
 
-// Every mistake is refused, and nothing is written.
+// What is refused beyond what all calls do (tests/calls); nothing is written.
 TEST_P(MatrixTest, Errors) {
     Random random;
     const gfk_field field = make_field(w());
@@ -259,47 +259,25 @@ TEST_P(MatrixTest, Errors) {
     uint8_t *const at = memory.data();
     enum Call { INVERT, SOLVE, RANK };
     struct Arguments {
-        const gfk_field *field;
         gfk_matrix a;
         uint8_t *inverse;
         size_t stride;
-        gfk_regions b, x;
-        size_t bytes;
-        uint8_t *record, *pivots;
         gfk_matmul_desc desc;
-        uint8_t *workspace;
-        size_t workspace_bytes;
     };
-    const auto start = [](Call call, const Arguments &x) {
-        auto *record = reinterpret_cast<gfk_matrix_record *>(x.record);
-        auto *pivots = reinterpret_cast<uint32_t *>(x.pivots);
-        return call == INVERT
-                   ? gfk_matrix_invert(x.field, &x.a, x.inverse, x.stride, record, pivots, &x.desc,
-                                       x.workspace, x.workspace_bytes, nullptr)
-               : call == SOLVE
-                   ? gfk_matrix_solve(x.field, &x.a, &x.b, &x.x, x.bytes, record, pivots, &x.desc,
-                                      x.workspace, x.workspace_bytes, nullptr)
-                   : gfk_matrix_rank(x.field, &x.a, record, pivots, &x.desc, x.workspace,
-                                     x.workspace_bytes, nullptr);
+    const gfk_regions from = {nullptr, at + 2 * room, bytes}, to = {nullptr, at + 3 * room, bytes};
+    auto *written = reinterpret_cast<gfk_matrix_record *>(at + 4 * room);
+    auto *pivots = reinterpret_cast<uint32_t *>(at + 5 * room);
+    uint8_t *const workspace = at + 6 * room;
+    const auto start = [&](Call call, const Arguments &g) {
+        return call == INVERT  ? gfk_matrix_invert(&field, &g.a, g.inverse, g.stride, written,
+                                                   pivots, &g.desc, workspace, most, nullptr)
+               : call == SOLVE ? gfk_matrix_solve(&field, &g.a, &from, &to, bytes, written, pivots,
+                                                  &g.desc, workspace, most, nullptr)
+                               : gfk_matrix_rank(&field, &g.a, written, pivots, &g.desc, workspace,
+                                                 most, nullptr);
     };
-    Arguments good = {&field,
-                      GFK_MATRIX_DENSE_INIT(at, n, n, n + 1),
-                      at + room,
-                      n + 2,
-                      {{nullptr}, {at + 2 * room}, bytes},
-                      {{nullptr}, {at + 3 * room}, bytes},
-                      bytes,
-                      at + 4 * room,
-                      at + 5 * room,
-                      desc,
-                      at + 6 * room,
-                      0};
+    const Arguments good = {GFK_MATRIX_DENSE_INIT(at, n, n, n + 1), at + room, n + 2, desc};
     for (Call call : {INVERT, SOLVE, RANK}) {
-        ASSERT_OK(call == INVERT
-                      ? gfk_matrix_invert_workspace(&field, n, &desc, &good.workspace_bytes)
-                  : call == SOLVE
-                      ? gfk_matrix_solve_workspace(&field, n, bytes, &desc, &good.workspace_bytes)
-                      : gfk_matrix_rank_workspace(&field, n, n, &desc, &good.workspace_bytes));
         const auto refused = [&](gfk_status status, const std::function<void(Arguments &)> &spoil) {
             Arguments bad = good;
             spoil(bad);
@@ -308,10 +286,6 @@ TEST_P(MatrixTest, Errors) {
             count_checked();
         };
         const gfk_status size = GFK_STATUS_INVALID_SIZE, overlap = GFK_STATUS_OVERLAP;
-        gfk_field unknown = field;
-        unknown.polynomial ^= 1;
-        refused(INVALID, [](Arguments &x) { x.field = nullptr; });
-        refused(INVALID, [&](Arguments &x) { x.field = &unknown; });
         refused(INVALID, [](Arguments &x) { x.a.rows = 0; });
         refused(INVALID, [](Arguments &x) { x.a.cols = 0; });
         refused(INVALID, [](Arguments &x) { x.a.stride = x.a.cols - 1; });
@@ -334,22 +308,11 @@ TEST_P(MatrixTest, Errors) {
         if (call == SOLVE)
             refused(INVALID, [](Arguments &x) { x.a.cols--; });
     }
-    if (!host()) { // memory of the CPU
-        good.desc.check_pointers = true;
-        Bytes elsewhere(room);
-        good.record = elsewhere.data() + (16 - reinterpret_cast<uintptr_t>(elsewhere.data()) % 16);
-        EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, start(RANK, good));
-        EXPECT_TRUE(content == memory.read());
-    }
     gfk_matrix_record record = {77, 77};
-    const auto *written = reinterpret_cast<gfk_matrix_record *>(at + 4 * room);
     EXPECT_STATUS(INVALID, gfk_matrix_wait(nullptr, &desc, nullptr, &record));
     EXPECT_STATUS(INVALID, gfk_matrix_wait(written, &desc, nullptr, nullptr));
     EXPECT_STATUS(INVALID, gfk_matrix_wait(written, &desc, nullptr, &record)); // random bytes
     EXPECT_EQ(77u, record.rank);
-    if (!host()) {
-        EXPECT_FALSE(device::error_pending());
-    }
 }
 
 // The workspace of every size, without a device.
@@ -369,11 +332,7 @@ TEST(MatrixSizes, Workspace) {
             count_checked(3);
         }
         size_t bytes = 77;
-        gfk_field bad = field;
-        bad.polynomial ^= 1;
         EXPECT_STATUS(INVALID, gfk_matrix_invert_workspace(&field, 0, nullptr, &bytes));
-        EXPECT_STATUS(INVALID, gfk_matrix_invert_workspace(&bad, 5, nullptr, &bytes));
-        EXPECT_STATUS(INVALID, gfk_matrix_invert_workspace(nullptr, 5, nullptr, &bytes));
         EXPECT_STATUS(INVALID, gfk_matrix_invert_workspace(&field, 5, nullptr, nullptr));
         EXPECT_STATUS(INVALID, gfk_matrix_rank_workspace(&field, 5, 0, nullptr, &bytes));
         const gfk_status size = GFK_STATUS_INVALID_SIZE;

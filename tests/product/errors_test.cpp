@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bad input to products: each mistake has its own status, and nothing is written.
-#include <cstdlib>
+// What products refuse beyond what all calls do (tests/calls); tables and memory that are too small; overlaps.
 #include <cstring>
 #include <functional>
 
@@ -52,7 +51,6 @@ TEST_F(ProductDescriptor, Null) {
     EXPECT_STATUS(INVALID, gfk_product_query(&field_, 3, 4, nullptr, nullptr));
     EXPECT_STATUS(INVALID, gfk_product_get_info(nullptr, &info));
     gfk_product_destroy(nullptr);
-    refused(INVALID, [](CreateArguments &a) { a.field = nullptr; });
     refused(INVALID, [](CreateArguments &a) { a.matrix = nullptr; }, true);
     EXPECT_STATUS(device::count() ? GFK_STATUS_SUCCESS : GFK_STATUS_NO_DEVICE,
                   gfk_product_create(&product, &field_, 3, 4, ones, nullptr));
@@ -62,14 +60,11 @@ TEST_F(ProductDescriptor, Null) {
     gfk_product_destroy(product);
 }
 
-TEST_F(ProductDescriptor, ShapesAndFields) {
+TEST_F(ProductDescriptor, ShapesAndElements) {
     refused(INVALID, [](CreateArguments &a) { a.rows = 0; });
     refused(INVALID, [](CreateArguments &a) { a.cols = 0; });
     refused(GFK_STATUS_INVALID_SIZE, [](CreateArguments &a) { a.rows = SIZE_MAX / 2; });
     refused(GFK_STATUS_INVALID_SIZE, [](CreateArguments &a) { a.rows = a.cols = size_t(1) << 32; });
-    gfk_field forged = field_;
-    forged.polynomial = 0x11c; // even, so not a field
-    refused(INVALID, [&](CreateArguments &a) { a.field = &forged; });
     for (uint32_t element : {256u, 0xffffffffu}) {
         const uint32_t matrix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, element};
         refused(GFK_STATUS_INVALID_CONSTANT, [&](CreateArguments &a) { a.matrix = matrix; }, true);
@@ -77,7 +72,6 @@ TEST_F(ProductDescriptor, ShapesAndFields) {
 }
 
 TEST_F(ProductDescriptor, Enumerators) {
-    refused(INVALID, [](CreateArguments &a) { a.desc.size--; });
     for (int wrong : {-1, 9, 1000})
         refused(INVALID, [&](auto &a) { std::memcpy(&a.desc.family, &wrong, sizeof wrong); });
     for (int wrong : {-1, 9, 1000})
@@ -128,84 +122,13 @@ class ProductErrors : public EngineTest {
         Random random;
         field_ = field();
         const Matrix matrix = random_matrix(w(), ROWS, COLS, random);
-        product_ = make_product(field_, engine(), matrix);
         stage_ =
             std::make_unique<Stage>(engine(), field_, matrix, BYTES, Layout{Layout::PHASE}, random);
-        stage_->refill(random);
-    }
-    gfk_status run(const gfk_regions *in, const gfk_regions *out, size_t bytes = BYTES,
-                   int mode = GFK_SET, gfk_stream_t stream = nullptr) {
-        return gfk_product_run(product_.get(), in, out, bytes, static_cast<gfk_accumulate>(mode),
-                               stream);
-    }
-    void expect_untouched() {
-        EXPECT_TRUE(stage_->is_untouched());
-        EXPECT_FALSE(device::error_pending());
-        count_checked();
     }
 
     gfk_field field_;
-    Product product_;
     std::unique_ptr<Stage> stage_;
 };
-
-TEST_P(ProductErrors, Arguments) {
-    EXPECT_STATUS(INVALID,
-                  gfk_product_run(nullptr, stage_->in(), stage_->out(), BYTES, GFK_SET, nullptr));
-    for (int mode : {2, 3, -1})
-        EXPECT_STATUS(INVALID, run(stage_->in(), stage_->out(), BYTES, mode));
-    int anything = 0;
-    if (on_host(engine())) {
-        EXPECT_STATUS(GFK_STATUS_STREAM_ON_HOST, run(stage_->in(), stage_->out(), BYTES, GFK_SET,
-                                                     reinterpret_cast<gfk_stream_t>(&anything)));
-    }
-    expect_untouched();
-}
-
-TEST_P(ProductErrors, MostBytes) {
-    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
-                  run(stage_->in(), stage_->out(), SIZE_MAX / 16 * 16 - 16));
-    expect_untouched();
-}
-
-TEST_P(ProductErrors, ZeroBytes) {
-    const gfk_regions none = {nullptr, nullptr, 0};
-    EXPECT_OK(run(stage_->in(), stage_->out(), 0));
-    EXPECT_OK(run(&none, &none, 0));
-    expect_untouched();
-}
-
-// Equally spaced inputs and outputs that interlock: by a byte too much, and without touching.
-TEST_P(ProductErrors, Interlocking) {
-    constexpr size_t STRIDE = 2048;
-    const Memory memory(on_host(engine()), Bytes(COLS * STRIDE));
-    const gfk_regions in = {nullptr, memory.data(), STRIDE};
-    for (const auto &[at, status] :
-         {std::pair(BYTES - 1, GFK_STATUS_OVERLAP),
-          std::pair(STRIDE - BYTES + 1, GFK_STATUS_OVERLAP), std::pair(BYTES, GFK_STATUS_SUCCESS),
-          std::pair(STRIDE - BYTES, GFK_STATUS_SUCCESS)}) {
-        const gfk_regions out = {nullptr, memory.data() + at, STRIDE};
-        EXPECT_STATUS(status, run(&in, &out)) << at;
-        count_checked();
-    }
-}
-
-TEST_P(ProductErrors, WrongDevice) {
-    if (on_host(engine()) || device::count() < 2)
-        GTEST_SKIP() << "there are no two devices to mix up";
-    device::select(1);
-    EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, run(stage_->in(), stage_->out()));
-    EXPECT_EQ(1, device::current());
-    gfk_product_desc desc = product_desc(engine());
-    desc.device = 0;
-    gfk_product_t other = nullptr;
-    EXPECT_OK(gfk_product_create(&other, &field_, ROWS, COLS, ones, &desc));
-    EXPECT_EQ(1, device::current());
-    gfk_product_destroy(other);
-    EXPECT_EQ(1, device::current());
-    device::select(0);
-    expect_untouched();
-}
 
 TEST_P(ProductErrors, Tables) {
     gfk_product_desc desc = product_desc(engine());
@@ -235,7 +158,7 @@ TEST_P(ProductErrors, Tables) {
     count_checked();
 }
 
-// Memory of the wrong kind, in a graph too; memory that both sides access passes.
+// Memory that both sides access passes the check, which may be a part of a graph.
 TEST_P(ProductErrors, CheckedPointers) {
     gfk_product_desc desc = product_desc(engine());
     desc.check_pointers = true;
@@ -246,12 +169,7 @@ TEST_P(ProductErrors, CheckedPointers) {
     const auto checked = [&](const gfk_regions *in, const gfk_regions *out) {
         return gfk_product_run(made, in, out, BYTES, GFK_SET, stream.get());
     };
-    if (!host || device::count() != 0) {
-        const Memory elsewhere(!host, Bytes(COLS * BYTES));
-        const gfk_regions wrong = {nullptr, elsewhere.data(), BYTES};
-        EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, checked(&wrong, stage_->out()));
-        EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, checked(stage_->in(), &wrong));
-        expect_untouched();
+    if (device::count() != 0) {
         void *const pinned = device::allocate_pinned(COLS * BYTES);
         std::memset(pinned, 1, COLS * BYTES);
         const gfk_regions both = {nullptr, pinned, BYTES};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What gfk_matmul refuses, and the workspace that it asks for.
+// What gfk_matmul refuses beyond what all calls do (tests/calls), and the workspace that it asks for.
 #include <cstring>
 #include <string>
 
@@ -21,29 +21,15 @@ TEST_P(MatmulErrors, Arguments) {
     const size_t space = workspace_of(field, rows, cols, bytes, desc);
     Memory workspace(host(), random.bytes(space + 512));
     struct Call {
-        const gfk_field *field;
         gfk_matrix a;
-        gfk_regions b, c;
-        size_t bytes;
-        int mode;
-        uint8_t *workspace;
-        size_t workspace_bytes;
         gfk_matmul_desc desc;
-        gfk_stream_t stream;
     };
-    const Call good = {&field,
-                       GFK_MATRIX_DENSE_INIT(matrix.data(), rows, cols, cols),
-                       {{nullptr}, {memory.data()}, room},
-                       {{nullptr}, {memory.data() + cols * room}, room},
-                       bytes,
-                       GFK_SET,
-                       round_up(workspace),
-                       space,
-                       desc,
-                       nullptr};
-    const auto call = [](const Call &x) {
-        return gfk_matmul(x.field, &x.a, &x.b, &x.c, x.bytes, static_cast<gfk_accumulate>(x.mode),
-                          &x.desc, x.workspace, x.workspace_bytes, x.stream);
+    const Call good = {GFK_MATRIX_DENSE_INIT(matrix.data(), rows, cols, cols), desc};
+    const gfk_regions b = {nullptr, memory.data(), room},
+                      c = {nullptr, memory.data() + cols * room, room};
+    const auto call = [&](const Call &x) {
+        return gfk_matmul(&field, &x.a, &b, &c, bytes, GFK_SET, &x.desc, round_up(workspace), space,
+                          nullptr);
     };
     const auto refused = [&](gfk_status status, const std::function<void(Call &)> &spoil) {
         Call bad = good;
@@ -52,11 +38,9 @@ TEST_P(MatmulErrors, Arguments) {
         EXPECT_TRUE(content == memory.read()) << "a refused call has written";
         count_checked();
     };
-    refused(INVALID, [](Call &x) { x.field = nullptr; });
     refused(INVALID, [](Call &x) { x.a.rows = 0; });
     refused(INVALID, [](Call &x) { x.a.cols = 0; });
     refused(INVALID, [](Call &x) { x.a.stride = x.a.cols - 1; });
-    refused(INVALID, [](Call &x) { x.mode = 2; });
     refused(INVALID, [](Call &x) { x.desc.size--; });
     refused(INVALID, [](Call &x) { x.desc.device = GFK_CURRENT_DEVICE - 1; });
     refused(GFK_STATUS_NO_DEVICE, [](Call &x) { x.desc.device = 1000; });
@@ -67,12 +51,6 @@ TEST_P(MatmulErrors, Arguments) {
         refused(INVALID, [&](Call &x) { x.desc.kernel = w8.c_str(); });
     if (host())
         refused(INVALID, [&](Call &x) { x.desc.kernel = own.c_str(); });
-    const Bytes other(rows * cols * symbol());
-    if (!host())
-        refused(GFK_STATUS_WRONG_DEVICE, [&](Call &x) {
-            x.desc.check_pointers = true;
-            x.a.elements = other.data();
-        });
     refused(SIZE, [](Call &x) { x.a.rows = SIZE_MAX / 2; });
     refused(SIZE, [](Call &x) { x.a.cols = SIZE_MAX / 2; });
     refused(SIZE, [](Call &x) { x.a.stride = SIZE_MAX; });
@@ -99,19 +77,14 @@ TEST_P(MatmulErrors, Arguments) {
     if (host()) // points 0 to 4 in place of the first output
         for (bool in_workspace : {false, true})
             refused(overlap, [&](Call &x) {
-                uint8_t *at = in_workspace ? x.workspace : memory.data() + cols * room;
+                uint8_t *at = in_workspace ? round_up(workspace) : memory.data() + cols * room;
                 const uint32_t five[] = {0, 1, 2, 3, 4};
                 std::memcpy(at, five, sizeof five);
                 content = memory.read();
                 x.a.kind = GFK_MATRIX_VANDERMONDE;
                 x.a.row_points = reinterpret_cast<const uint32_t *>(at);
             });
-    Call nothing = good; // not an error
-    nothing.bytes = 0;
-    nothing.b.base = nothing.c.base = nullptr;
-    EXPECT_OK(call(nothing));
     EXPECT_OK(call(good));
-    EXPECT_FALSE(device::error_pending());
 }
 
 INSTANTIATE_AT(MatmulErrors, matmul_places());
@@ -143,10 +116,6 @@ TEST(MatmulSizes, Workspace) {
         EXPECT_EQ(one, workspace_of(field, 1, 1, 256, desc_of(true, 4000)));
         EXPECT_EQ(0u, workspace_of(field, 1, 1, 0, desc_of(true)));
         bytes = 77;
-        gfk_field bad = field;
-        bad.polynomial ^= 1;
-        EXPECT_EQ(INVALID, gfk_matmul_workspace(&bad, 1, 1, 64, nullptr, &bytes));
-        EXPECT_EQ(INVALID, gfk_matmul_workspace(nullptr, 1, 1, 64, nullptr, &bytes));
         EXPECT_EQ(INVALID, gfk_matmul_workspace(&field, 0, 1, 64, nullptr, &bytes));
         EXPECT_EQ(INVALID, gfk_matmul_workspace(&field, 1, 0, 64, nullptr, &bytes));
         EXPECT_EQ(INVALID, gfk_matmul_workspace(&field, 1, 1, 64, nullptr, nullptr));

@@ -174,27 +174,6 @@ TEST_P(MatmulTest, RandomShapes) {
               (1 + random.below(3000)) * symbol(), {Layout::PHASES, 0, 0}, random);
 }
 
-TEST_P(MatmulTest, Graph) {
-    if (host())
-        GTEST_SKIP() << "the CPU has no graphs";
-    Random random;
-    const Stream stream(false);
-    Matmul matmul(desc_of(false), make_field(w()), 40, 60, 3000 * symbol(), {Layout::PHASE, 0, 0},
-                  random);
-    for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
-        ASSERT_OK(matmul.run(mode)); // CUDA loads the code now
-        device::Graph graph(stream.get());
-        ASSERT_OK(matmul.run(mode, stream.get()));
-        graph.end();
-        for (int replay = 0; replay < (options.reduced ? 3 : 20); replay++) {
-            matmul.refill(random);
-            graph.launch(stream.get());
-            stream.finish();
-            ASSERT_TRUE(matmul.is_product(mode));
-        }
-    }
-}
-
 // The points are read by the call, not by the graph's replays.
 TEST_P(MatmulTest, GraphOfPoints) {
     if (host())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Many threads, one multiplier; multipliers that come and go in all threads at once. CUDA rows on
-// streams: captured into graphs, in stream order, on the right device.
+// streams: captured into graphs, in stream order.
 #include <algorithm>
 
 #include "support/row_fixture.h"
@@ -180,35 +180,6 @@ TEST_P(Async, StreamOrder) {
     second.finish();
     stream_->finish();
     EXPECT_TRUE(same(row(), c_, product_of(field(), c_, in), out.read(), GFK_SET, "stream order"));
-    count_checked();
-}
-
-TEST_P(Async, WrongDevice) {
-    if (device::count() < 2)
-        GTEST_SKIP() << "there is one device only";
-    device::select(1);
-    const Bytes before = dst_->read();
-    EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE,
-                  gfk_region_multiply(runner_->multiplier(), c_, src_->data(), dst_->data(), bytes_,
-                                      GFK_SET, runner_->workspace().data(),
-                                      runner_->workspace_bytes(), nullptr));
-    EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE,
-                  gfk_region_prepare(runner_->multiplier(), c_, runner_->workspace().data(),
-                                     runner_->workspace_bytes(), nullptr));
-    EXPECT_EQ(1, device::current());
-    // A multiplier for device 0 can be made and destroyed from here, and leaves device 1 current.
-    gfk_multiplier_desc desc = GFK_MULTIPLIER_DESC_INIT;
-    desc.kernel = row()->id;
-    desc.device = 0;
-    const gfk_field f = field();
-    gfk_multiplier_t other = nullptr;
-    EXPECT_OK(gfk_multiplier_create(&other, &f, &desc));
-    EXPECT_EQ(1, device::current());
-    EXPECT_EQ(0, info_of(other).device);
-    gfk_multiplier_destroy(other);
-    EXPECT_EQ(1, device::current());
-    device::select(0);
-    EXPECT_EQ(before, dst_->read());
     count_checked();
 }
 

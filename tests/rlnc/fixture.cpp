@@ -106,6 +106,85 @@ Elements plain_vector(unsigned w, size_t n, const gfk_rlnc_desc &desc, uint64_t 
     return vector;
 }
 
+uint8_t Oracle::add(Elements row) {
+    const Elements whole = row;
+    if (std::all_of(row.begin(), row.begin() + static_cast<ptrdiff_t>(n_),
+                    [](uint32_t x) { return x == 0; })) {
+        refused_++;
+        return GFK_RLNC_REFUSED;
+    }
+    const size_t column = reduce(row);
+    if (column < n_) {
+        uint32_t inverse = 0;
+        require_success(gfk_field_inverse(&field_, row[column], &inverse), "gfk_field_inverse");
+        for (uint32_t &x : row)
+            x = multiply(field_, inverse, x);
+        rows_[column] = row;
+        rank_++;
+        return GFK_RLNC_INNOVATIVE;
+    }
+    if (kept_.size() == spare_) {
+        dropped_++;
+        return GFK_RLNC_DROPPED;
+    }
+    kept_.push_back(whole);
+    return GFK_RLNC_DEPENDENT;
+}
+
+// A source is determined if its unit vector depends on the rows.
+bool Oracle::determines(size_t source) const {
+    Elements unit(n_ + symbols_);
+    unit[source] = 1;
+    return reduce(unit) == n_;
+}
+
+Elements Oracle::sources() const {
+    std::vector<Elements> rows = rows_;
+    Elements all;
+    for (size_t c = n_; c-- > 0;)
+        for (size_t r = 0; r < c; r++)
+            subtract(rows[r], rows[c], rows[r][c]);
+    for (const Elements &row : rows)
+        all.insert(all.end(), row.begin() + static_cast<ptrdiff_t>(n_), row.end());
+    return all;
+}
+
+gfk_status Oracle::status() const {
+    if (rank_ < n_)
+        return GFK_STATUS_SINGULAR;
+    const Elements all = sources();
+    for (const Elements &row : kept_)
+        for (size_t s = 0; s < symbols_; s++) {
+            uint32_t sum = row[n_ + s];
+            for (size_t i = 0; i < n_; i++)
+                sum ^= multiply(field_, row[i], all[i * symbols_ + s]);
+            if (sum != 0)
+                return GFK_STATUS_CORRUPT;
+        }
+    return GFK_STATUS_SUCCESS;
+}
+
+size_t Oracle::reduce(Elements &row) const {
+    for (size_t c = 0; c < n_; c++) {
+        if (row[c] != 0 && rows_[c].empty())
+            return c;
+        if (row[c] != 0)
+            subtract(row, rows_[c], row[c]);
+    }
+    return n_;
+}
+
+void Oracle::subtract(Elements &row, const Elements &from, uint32_t factor) const {
+    if (row.size() > 64) { // tables are worth making
+        const Times times(field_, factor);
+        for (size_t i = 0; i < row.size(); i++)
+            row[i] ^= times(from[i]);
+        return;
+    }
+    for (size_t i = 0; i < row.size() && factor != 0; i++)
+        row[i] ^= multiply(field_, factor, from[i]);
+}
+
 Headers headers_of(const gfk_rlnc_range &range) {
     Headers headers;
     for (size_t g = 0; g < range.generations; g++)

@@ -2,7 +2,6 @@
 // Coding vectors, against a second implementation and published numbers.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "fixture.h"
 
@@ -201,43 +200,6 @@ TEST_P(RlncVectors, PublishedNumbers) {
     }
 }
 
-TEST_P(RlncVectors, Graph) {
-    if (host())
-        GTEST_SKIP() << "the CPU has no graphs";
-    Random random;
-    const Stream stream(false);
-    const gfk_rlnc_desc desc = this->desc();
-    const Rlnc code = make_rlnc(make_field(w()), 70, 0, desc);
-    const gfk_rlnc_range range = {1, 3, 5, 9};
-    Rows rows(false, 27, 72, symbol(), 0, random);
-    ASSERT_OK(gfk_rlnc_vectors(code.get(), &range, rows.data(), 72, nullptr)); // loads the code
-    device::Graph graph(stream.get());
-    ASSERT_OK(gfk_rlnc_vectors(code.get(), &range, rows.data(), 72, stream.get()));
-    graph.end();
-    for (int replay = 0; replay < 3; replay++) {
-        rows.memory.write(0, rows.content.data(), rows.content.size());
-        graph.launch(stream.get());
-        stream.finish();
-        expect(rows, 70, desc, headers_of(range));
-    }
-}
-
-TEST_P(RlncVectors, Threads) {
-    const Rlnc code = make_rlnc(make_field(w()), 90, 0, desc());
-    on_threads(8, [&](int thread) {
-        Random random(static_cast<uint64_t>(thread));
-        const Stream stream(host());
-        const gfk_rlnc_range range = {static_cast<uint64_t>(thread), 2, 5, 50};
-        Rows rows(host(), 100, 90, symbol(), 0, random);
-        for (int again = 0; again < 3; again++)
-            require_success(gfk_rlnc_vectors(code.get(), &range, rows.data(), 90, stream.get()),
-                            "gfk_rlnc_vectors");
-        stream.finish();
-        expect(rows, 90, desc(), headers_of(range));
-        return testing::AssertionSuccess();
-    });
-}
-
 TEST_P(RlncVectors, Create) {
     const gfk_field field = make_field(w());
     gfk_rlnc_t code = nullptr;
@@ -252,7 +214,6 @@ TEST_P(RlncVectors, Create) {
     const auto nothing = [](gfk_rlnc_desc &) {};
     refused(INVALID, 0, 4, nothing);
     refused(SIZE, GFK_RLNC_MOST_SOURCES + 1, 4, nothing);
-    refused(INVALID, 4, 4, [](gfk_rlnc_desc &d) { d.size++; });
     refused(INVALID, 4, 4, [](gfk_rlnc_desc &d) { d.device = -3; });
     refused(INVALID, 4, 4, [](gfk_rlnc_desc &d) { d.density = 257; });
     refused(INVALID, 4, 4, [](gfk_rlnc_desc &d) { d.kind = static_cast<gfk_rlnc_kind>(2); });
@@ -275,9 +236,6 @@ TEST_P(RlncVectors, Create) {
         refused(SIZE, 4, symbol() + 1, nothing);
     const gfk_rlnc_desc good = desc();
     EXPECT_STATUS(INVALID, gfk_rlnc_create(nullptr, &field, 4, 4, &good));
-    EXPECT_STATUS(INVALID, gfk_rlnc_create(&code, nullptr, 4, 4, &good));
-    const gfk_field none = {};
-    EXPECT_STATUS(INVALID, gfk_rlnc_create(&code, &none, 4, 4, &good));
     if (w() == 8) {
         const gfk_field other = make_field(8, 0x11b);
         gfk_rlnc_desc rfc = good;
@@ -290,9 +248,7 @@ TEST_P(RlncVectors, Create) {
 TEST_P(RlncVectors, Errors) {
     Random random;
     const size_t n = 40;
-    gfk_rlnc_desc desc = this->desc();
-    desc.check_pointers = true;
-    const Rlnc code = make_rlnc(make_field(w()), n, 0, desc);
+    const Rlnc code = make_rlnc(make_field(w()), n, 0, desc());
     Rows rows(host(), 60, n, symbol(), 0, random);
     const gfk_rlnc_range good = {1, 3, 2, 20};
     const auto refused = [&](gfk_status status, gfk_status got) {
@@ -310,18 +266,10 @@ TEST_P(RlncVectors, Errors) {
     range(SIZE, {1, 1, 0, size_t(1) << 31});
     range(GFK_STATUS_SUCCESS, {1, 0, 0, 5});
     range(GFK_STATUS_SUCCESS, {1, SIZE_MAX / 2, 0, 0});
-    const auto vectors = [&](gfk_status status, gfk_rlnc_t c, void *at, size_t stride) {
-        refused(status, gfk_rlnc_vectors(c, &good, at, stride, nullptr));
-    };
-    vectors(INVALID, nullptr, rows.data(), n);
-    vectors(INVALID, code.get(), rows.data(), n - 1);
-    vectors(SIZE, code.get(), rows.data(), SIZE_MAX / 8);
-    if (!host()) {
-        Bytes other(60 * n * symbol());
-        vectors(GFK_STATUS_WRONG_DEVICE, code.get(), other.data(), n);
-    }
+    for (const auto &[status, stride] :
+         {std::pair(INVALID, n - 1), std::pair(SIZE, size_t(SIZE_MAX / 8))})
+        refused(status, gfk_rlnc_vectors(code.get(), &good, rows.data(), stride, nullptr));
     refused(INVALID, gfk_rlnc_vectors(code.get(), nullptr, rows.data(), n, nullptr));
-    EXPECT_FALSE(device::error_pending());
 }
 
 INSTANTIATE_AT(RlncVectors, test_places());

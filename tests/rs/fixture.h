@@ -36,7 +36,6 @@ class Word {
     uint32_t *address() { return reinterpret_cast<uint32_t *>(memory_.data()); }
     void poison(bool wait = true); // `wait`: Memory::write
     uint32_t read();
-    bool poisoned() { return read() == POISON; }
 
   private:
     static constexpr uint32_t POISON = 0xdeadbeef;

@@ -40,8 +40,7 @@ def every_backend_makes_the_same_bytes():
                     run = folder.gfk("encode", "--json", "--backend", maker, *code, "f")
                     engine = run.json()["engine"]
                     check((engine == "gpu") == (maker == "cuda") or maker == "auto", engine)
-                    for i in harness.rng.sample(range(n), m):
-                        os.unlink(folder / shard("f", i))
+                    folder.lose("f", *harness.rng.sample(range(n), m))
                     os.unlink(folder / "f")
                     run = folder.gfk("decode", "--json", "--backend", user, "f")
                     check(folder.read("f") == content, f"{maker} {user} {code}")
@@ -56,8 +55,7 @@ def any_number_of_threads():
         folder.write("f", content)
         for threads, others in ((1, 4), (2, 1), (5, 2)):
             folder.gfk("encode", "-f", "-q", "--threads", threads, "--backend", "host", "f")
-            for i in harness.rng.sample(range(14), 4):
-                os.unlink(folder / shard("f", i))
+            folder.lose("f", *harness.rng.sample(range(14), 4))
             folder.gfk("decode", "-f", "-o", "g", "--threads", others, "f")
             check(folder.read("g") == content, threads)
         for text in ("0", "4097", "x", "-1", ""):
@@ -98,8 +96,7 @@ def gpus_that_fail():
                 messages = " ".join(run["messages"])
                 failed += "the CPU goes on" in messages
                 check(run["engine"] == "gpu" or "the CPU goes on" in messages, run)
-                for i in (0, 2):
-                    os.unlink(folder / shard("f", i))
+                folder.lose("f", 0, 2)
                 folder.gfk("decode", "-f", "-o", "g", *cuda, "f", env=fake,
                            expect=(harness.OK, harness.BACKEND))
                 folder.gfk("decode", "-f", "-o", "h", "--backend", "host", "f")

@@ -53,9 +53,6 @@ def an_empty_file_in_more_shards_than_may_be_open():
     """The headers say all of an empty file: whatever repair writes, the file comes back."""
     k = 700
     for limit in (40, 256, 1024):
-        def few(limit=limit):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-
         with Folder() as folder:
             folder.write("f", b"")
             folder.gfk("encode", "-k1", "-m1", "f")
@@ -66,18 +63,18 @@ def an_empty_file_in_more_shards_than_may_be_open():
                 for index in lost:
                     if os.path.exists(folder / shard("f", index)):
                         os.unlink(folder / shard("f", index))
-                folder.gfk("decode", "-f", "f", preexec_fn=few)
+                folder.gfk("decode", "-f", "f", open_files=limit)
                 check(folder.read("f") == b"", "decode")
-                folder.gfk("verify", "f", preexec_fn=few, expect=harness.DAMAGED if lost else harness.OK)
-                folder.gfk("scrub", ".", preexec_fn=few, expect=harness.DAMAGED if lost else harness.OK)
-                run = folder.gfk("repair", "--json", "f", preexec_fn=few).json()
+                folder.gfk("verify", "f", open_files=limit, expect=harness.DAMAGED if lost else harness.OK)
+                folder.gfk("scrub", ".", open_files=limit, expect=harness.DAMAGED if lost else harness.OK)
+                run = folder.gfk("repair", "--json", "f", open_files=limit).json()
                 check(run["repaired"] == len(lost) and len(folder.shards("f")) == 2 * k, run["repaired"])
                 check(run["messages"] == [], run["messages"])
             for index in range(0, 2 * k, 7):
                 shutil.copy(folder / shard("f", index), folder / f"copy {index}")
             harness.flip(folder / shard("f", 9), 3)
-            folder.gfk("verify", "f", preexec_fn=few, expect=harness.DAMAGED)
-            folder.gfk("scrub", "--repair", ".", preexec_fn=few)
+            folder.gfk("verify", "f", open_files=limit, expect=harness.DAMAGED)
+            folder.gfk("scrub", "--repair", ".", open_files=limit)
             check(folder.temps() == [], "temporary files")
 
 

@@ -197,8 +197,7 @@ def names_that_are_taken():
         first = s.gfk("info", "--json", "f").json()["shards"][0]
         check([os.path.basename(p) for p in first["copies"]] == [shard("f", 40)], first)
         flip(s.path_of(0), s.offset(1) + BLOCK_HEADER)
-        for index in (1, 2, 3):
-            os.unlink(s.path_of(index))
+        s.lose("f", 1, 2, 3)
         s.comes_back("a double stands in for a damaged one")
 
 
@@ -256,13 +255,11 @@ def block_headers_gone():
                     overwrite(s.path_of(index), s.offset(stripe), bytes(BLOCK_HEADER))
             s.comes_back(f"no checksums in {list(damaged)}")
     with Set() as s:
-        for index in range(M):
-            os.unlink(s.path_of(index))
+        s.lose("f", *range(M))
         for stripe in range(STRIPES):
             flip(s.path_of(5), s.offset(stripe) + 50)
         s.comes_back("k left, one of them without checksums")
-        for index in range(M):
-            os.unlink(s.path_of(index))
+        s.lose("f", *range(M))
         flip(s.path_of(5), s.offset(0) + 50)
         flip(s.path_of(5), s.offset(0) + 200)
         s.is_lost("k left, one of them wrong without checksums")
@@ -375,8 +372,7 @@ def shards_that_disagree():
         check(not run["disagree"] and run["lost_stripes"] == 1, run)
     with Set() as s:  # of k shards, none can disagree
         forge(s, 0, 1)
-        for index in (1, 2, 3):
-            os.unlink(s.path_of(index))
+        s.lose("f", 1, 2, 3)
         run = s.gfk("decode", "f", expect=harness.UNRECOVERABLE)
         check("what these shards of f make is not the file that was encoded\n" in run.err, run.err)
 
@@ -405,8 +401,7 @@ def shards_that_nobody_can_blame():
                 for index, stripes in wrong.items():
                     for stripe in stripes:
                         forge(s, index, stripe, position)
-                for index in lost:
-                    os.unlink(s.path_of(index))
+                s.lose("f", *lost)
                 before = s.contents()
                 rest = set(range(k + m)) - set(lost) - set(wrong)
                 for command in ("verify", "decode", "repair"):
@@ -530,8 +525,7 @@ def names_of_the_tool_itself():
 
 def too_many_missing():
     with Set() as s:
-        for index in (0, 2, 4, 6):
-            os.unlink(s.path_of(index))
+        s.lose("f", 0, 2, 4, 6)
         s.is_lost("four of three")
         err = s.gfk("decode", "f", expect=harness.UNRECOVERABLE).err
         check("at least 1 of shards 000, 002, 004, 006" in err, err)

@@ -4,7 +4,6 @@
 
 import json
 import os
-import resource
 import shutil
 
 import harness
@@ -196,8 +195,7 @@ def repair_to_chosen_folders():
         content = harness.encoded(folder)
         for disk in ("x", "y"):
             os.mkdir(folder / disk)
-        for index in (1, 3):
-            os.unlink(folder / shard("f", index))
+        folder.lose("f", 1, 3)
         folder.gfk("repair", "--to", "x,y", "f")
         check(len(os.listdir(folder / "x")) == len(os.listdir(folder / "y")) == 1, "one each")
         check(len(folder.shards("f")) == 3, folder.names())
@@ -470,8 +468,7 @@ def a_newer_set_of_too_many_files():
         os.utime(s / "f", (3 * 10**9,) * 2)
         s.gfk("encode", "-k200", "-m50", "--block-size", "64", "--to", "d3", "f")
         os.unlink(s / "f")
-        run = s.gfk("decode", "--in", "d1,d2,d3", "f", preexec_fn=lambda: resource.setrlimit(
-            resource.RLIMIT_NOFILE, (150, 150)))
+        run = s.gfk("decode", "--in", "d1,d2,d3", "f", open_files=150)
         check("limit on open files" in run.err and s.read("f") == newer, run.err)
 
 

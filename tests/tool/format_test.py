@@ -179,8 +179,7 @@ def version_2_stays_readable():
             check({read_shard(contents[shard(base, i)])[0]["version"] for i in range(5)} == {2}, base)
             os.unlink(folder / base)
             for lost in itertools.combinations(range(5), 2):
-                for index in lost:
-                    os.unlink(folder / shard(base, index))
+                folder.lose(base, *lost)
                 folder.gfk("decode", base)
                 check(folder.read(base) == contents[base], f"{base} without {lost}")
                 os.unlink(folder / base)

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -75,7 +76,9 @@ def command(*arguments):
 
 
 def gfk(*arguments, cwd=None, input=None, expect=OK, **more):
-    """Runs the tool; its exit code must be the expected one (None: any)."""
+    """Runs the tool; its exit code must be the expected one (None: any). open_files: the most that it may have."""
+    if limit := more.pop("open_files", None):
+        more["preexec_fn"] = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     process = subprocess.Popen(command(*arguments), cwd=cwd, stdin=subprocess.PIPE,
                                stdout=more.pop("stdout", subprocess.PIPE),
                                stderr=subprocess.PIPE, **more)
@@ -142,6 +145,10 @@ class Folder:
 
     def shards(self, base, folder="."):
         return sorted(n for n in os.listdir(self / folder) if n.startswith(base + ".gfk."))
+
+    def lose(self, base, *indices):
+        for index in indices:
+            os.unlink(self / shard(base, index))
 
     def temps(self):
         return sorted(n for _, _, names in os.walk(self.path) for n in names if ".gfk-tmp-" in n)

@@ -138,16 +138,13 @@ def processor_time():
 
 def few_descriptors():
     """Many sets need no more open files than one set."""
-    def set_limit():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-
     with Sets(120) as s:
         for name in s.files[:40]:
             os.makedirs(s / f"d/{name}")
             os.rename(s / shard(name, 0), s / f"d/{name}/{shard(name, 0)}")
         for arguments in (("scrub", "."), ("scrub", "--repair", "."), ("verify", *s.files[40:]),
                           ("decode", "-f", *s.files[40:])):
-            run = s.gfk(*arguments, preexec_fn=set_limit)
+            run = s.gfk(*arguments, open_files=64)
             check(run.err == "", run.err)
         for name in s.files:
             os.makedirs(s / f"d/{name}", exist_ok=True)
@@ -163,7 +160,7 @@ def few_descriptors():
                     ("encode", "-k1", "-m1", *(shard(base, 0) for base in bases)))
         for arguments in commands:
             for limit in (16, 20, 64, 100):
-                run = s.gfk(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+                run = s.gfk(*arguments, open_files=limit)
                 check(run.err == "", f"{limit} open files: {arguments[0]}: {run.err[:1000]}")
 
 
@@ -270,8 +267,7 @@ def reads_that_fail():
                         environment(FAIL_CALL=call, FAIL_NAME="renamed", FAIL_ERROR=eio))
     with Folder() as s:
         harness.encoded(s)
-        for i in range(1, 5):
-            os.unlink(s / shard("f", i))
+        s.lose("f", *range(1, 5))
         for name in commands:  # the system cannot open the only shard
             is_said(s, (*name, "."), f"cannot open {shard('f', 0)}: Input/output error",
                     environment(FAIL_CALL="open", FAIL_NAME=shard("f", 0), FAIL_ERROR=eio))

@@ -100,8 +100,7 @@ def singular_and_plural():
         os.unlink(folder / shard("f", 0))
         folder.write(shard("f", 1), b"x")
         folder.gfk("encode", "-f", "-k3", "-m1", "f")
-        for index in (0, 1, 2):
-            os.unlink(folder / shard("f", index))
+        folder.lose("f", 0, 1, 2)
         said += folder.gfk("decode", "-f", "f", expect=harness.UNRECOVERABLE).err
         os.unlink(folder / shard("f", 3))
         folder.gfk("encode", "-k1", "-m1", "f")

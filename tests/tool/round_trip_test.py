@@ -31,8 +31,7 @@ def kinds_of_files():
             os.utime(folder / name, ns=(0, changed))
             folder.gfk("encode", "-k4", "-m2", "--block-size", "8K", name)
             os.rename(folder / name, folder / "original")
-            for i in (1, 4):
-                os.unlink(folder / shard(name, i))
+            folder.lose(name, 1, 4)
             folder.gfk("decode", name)
             check(folder.read(name) == content, f"{name} differs")
             mode = os.stat(folder / name).st_mode & 0o7777

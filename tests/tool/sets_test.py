@@ -34,10 +34,6 @@ class Sets(Folder):
             os.unlink(self / name)
         return self
 
-    def lose(self, name, *indices):
-        for index in indices:
-            os.unlink(self / shard(name, index))
-
 
 def several_bases_and_folders():
     with Sets() as s:
@@ -121,8 +117,7 @@ def a_tree():
         shutil.rmtree(s / "sub/deep")
         s.gfk("scrub", "other", ".", expect=harness.UNRECOVERABLE)
         s.gfk("verify", "a", "b", "other")
-        for index in range(4, N):
-            os.unlink(s / shard("sub/c", index))
+        s.lose("sub/c", *range(4, N))
         check(set(words(s.gfk("scrub", ".", "sub", "a/..", expect=None))) >= {"a", "b"}, "twice")
         run = s.gfk("scrub", "sub", expect=harness.UNRECOVERABLE)
         check("no shards in the folder sub" in run.err, run.err)
@@ -244,8 +239,7 @@ def sets_of_the_same_name():
     with Sets() as s:
         run = s.gfk("verify", "a", "other/a")
         check(len(run.text.splitlines()) == 2, run.text)
-        for index in range(N):
-            os.unlink(s / shard("other/a", index))
+        s.lose("other/a", *range(N))
         s.gfk("verify", "a", "other/a", expect=harness.UNRECOVERABLE)  # a lacks nothing
         run = s.gfk("verify", "a", "other", expect=harness.UNRECOVERABLE)
         check("no shards in the folder other" in run.err, run.err)

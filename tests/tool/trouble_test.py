@@ -108,16 +108,14 @@ def shards_that_cannot_be_opened():
         folder.gfk("repair", "-f", "f")
         check(folder.read(shard("f", 1)) == whole, "made again")
         for target in ("nowhere", shard("f", 0), "f"):
-            os.unlink(folder / shard("f", 1))
-            os.unlink(folder / shard("f", 4))
+            folder.lose("f", 1, 4)
             os.symlink(target, folder / shard("f", 1))
             unreadable(folder, 1, "a symbolic link")
             folder.gfk("repair", "f", expect=harness.EXISTS)
             check(os.path.islink(folder / shard("f", 1)), "a link was replaced")
             folder.gfk("repair", "-f", "f")
             check(not os.path.islink(folder / shard("f", 1)) and folder.read("f") == content, "-f")
-        os.unlink(folder / shard("f", 4))
-        os.unlink(folder / shard("f", 1))
+        folder.lose("f", 4, 1)
         for make in (os.mkfifo, lambda path: os.symlink("/dev/null", path), unix_socket):
             make(folder / shard("f", 1))
             unreadable(folder, 1, "a symbolic link" if os.path.islink(folder / shard("f", 1)) else
@@ -246,16 +244,13 @@ def files_that_may_not_grow():
 
 def too_few_open_files():
     """Shards that only this run cannot open are not lost, so it does not say so."""
-    def set_limit():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-
     with Folder() as folder:
         folder.write("f", harness.rng.randbytes(10000))
         folder.gfk("encode", "-k60", "-m40", "f")
         before = folder.contents()
         for command_line in (("verify", "f"), ("info", "f"), ("decode", "-o", "out", "f"),
                              ("repair", "-f", "f"), ("encode", "-f", "-k60", "-m40", "f")):
-            run = folder.gfk(*command_line, expect=harness.IO, preexec_fn=set_limit)
+            run = folder.gfk(*command_line, expect=harness.IO, open_files=64)
             check("the limit on open files, 64, is too low for so many shards or folders (ulimit -n)" in run.err, run.err)
             check(before == folder.contents(), "files changed")
         folder.write("g", b"x" * 1000)
@@ -264,7 +259,7 @@ def too_few_open_files():
         for index in range(150):
             if index % 37 != 3:
                 os.unlink(folder / shard("g", index))
-        folder.gfk("repair", "g", preexec_fn=set_limit)
+        folder.gfk("repair", "g", open_files=64)
         check(folder.contents("g.gfk.") == whole, "repaired a part at a time")
 
 
@@ -278,16 +273,13 @@ def more_copies_than_open_files():
         for index in (0, 1, 2):  # copies that are not the best have what the best ones lack
             harness.flip(folder / shard("f", index), harness.HEADER + harness.BLOCK_HEADER + index)
         for limit in (30, 60, 200):
-            def few():
-                resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-
             for arguments in (("verify", "f"), ("info", "f"), ("scrub", ".")):
-                run = folder.gfk(*arguments, preexec_fn=few, expect=None)
+                run = folder.gfk(*arguments, open_files=limit, expect=None)
                 check(run.code in (harness.OK, harness.DAMAGED) and "more files of the shards of f cannot be open" in run.err,
                       f"{limit} {arguments}: {run.err}")
-            run = folder.gfk("decode", "-o", "-", "f", preexec_fn=few)
+            run = folder.gfk("decode", "-o", "-", "f", open_files=limit)
             check(run.out == content, run.err)
-        folder.gfk("repair", "f", preexec_fn=few)
+        folder.gfk("repair", "f", open_files=limit)
         folder.gfk("verify", "f")
 
 
