@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sets as large as the format allows: 32,768 slices, thousands of exponents; stripes where the memory is small."""
+
+import os
+import subprocess
+
+import common
+import harness
+import par2set
+from common import IMPOSSIBLE, OK, check, gfk, volumes, write
+from harness import Folder, command
+
+
+def recovery_slices(folder, base="set"):
+    found = {}
+    for name in volumes(folder, base):
+        for kind, _, body in par2set.packets(folder.read(name)):
+            if kind == par2set.RECOVERY:
+                found[int.from_bytes(body[:4], "little")] = body[4:]
+    return found
+
+
+def most_slices():
+    """32,768 slices in two files, 300 exponents up to the last one; 250 slices are lost."""
+    files = {"one": harness.rng.randbytes(4 * 20000), "two": harness.rng.randbytes(4 * 12768 - 3)}
+    with Folder() as folder:
+        write(folder, files)
+        gfk(folder, "create", "-s4", "-c300", "-f65235", "set.par2", *files)
+        expected, found = par2set.Set(4, files), recovery_slices(folder)
+        check(sorted(found) == list(range(65235, 65535)), f"{len(found)} exponents")
+        for exponent in 65235, 65400, 65534:
+            check(found[exponent] == par2set.recovery_slice(expected.slices, exponent), f"exponent {exponent}")
+        for at in range(1000, 40000, 160):
+            harness.overwrite(folder / "two", at, b"????")
+        gfk(folder, "verify", "set.par2", expect=common.POSSIBLE)
+        gfk(folder, "repair", "set.par2")
+        common.check_files(folder, files, "32768 slices")
+        folder.write("three", b"4")
+        run = gfk(folder, "create", "-s4", "-c1", "more.par2", "one", "two", "three", expect=common.ARGUMENTS)
+        check("32768" in run.err.replace(",", ""), f"no word about the number of slices: {run.err}")
+
+
+def many_exponents():
+    """20,000 recovery slices of 100 slices; all input is lost."""
+    count = 2000 if harness.options.reduced else 20000
+    files = {"data": harness.rng.randbytes(400)}
+    with Folder() as folder:
+        write(folder, files)
+        gfk(folder, "create", "-s4", f"-c{count}", "set.par2", "data")
+        found, expected = recovery_slices(folder), par2set.Set(4, files)
+        check(sorted(found) == list(range(count)), f"{len(found)} exponents")
+        for exponent in harness.rng.sample(range(count), 50):
+            check(found[exponent] == par2set.recovery_slice(expected.slices, exponent), f"exponent {exponent}")
+        os.unlink(folder / "data")
+        gfk(folder, "repair", "set.par2")
+        common.check_files(folder, files, "many exponents")
+
+
+@harness.slow
+def many_lost():
+    """1,500 of 3,000 slices are lost: a large matrix is inverted."""
+    files = {"data": harness.rng.randbytes(8 * 3000)}
+    with Folder() as folder:
+        write(folder, files)
+        gfk(folder, "create", "-s8", "-c1500", "set.par2", "data")
+        harness.overwrite(folder / "data", 4000, harness.rng.randbytes(12000))
+        gfk(folder, "repair", "set.par2")
+        common.check_files(folder, files, "1500 lost slices")
+
+
+def many_files():
+    """1,000 files of one slice or less; a third of them is lost."""
+    files = {f"folder {i % 7}/{i}.txt": harness.rng.randbytes(i % 60 + 1) for i in range(1000)}
+    with Folder() as folder:
+        write(folder, files)
+        gfk(folder, "create", "-s64", "-r40", "-R", "set.par2", *{name.split("/")[0] for name in files})
+        for name in harness.rng.sample(sorted(files), 333):
+            os.unlink(folder / name)
+        gfk(folder, "repair", "set.par2")
+        common.check_files(folder, files, "1000 files")
+
+
+def measured(folder, *arguments):
+    """Runs the tool; the most memory that it had, in MiB."""
+    with subprocess.Popen(command("par2", *arguments), cwd=folder.path, stdout=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    check(process.returncode == OK, f"{arguments}: exit code {process.returncode}")
+    return usage.ru_maxrss >> 10
+
+
+def stripes():
+    """Recovery slices of 60 MB within 16 MiB of buffers: the same volumes as with much memory, and repair."""
+    files = {"one": harness.rng.randbytes(60 << 20), "two": harness.rng.randbytes((20 << 20) + 12345)}
+    options = ("-s4000000", "-c15", "-q")
+    with Folder() as folder:
+        write(folder, files)
+        most = measured(folder, "create", "-m16", *options, "set.par2", *files)
+        if not harness.options.reduced:
+            check(most < 64, f"create -m16 takes {most} MiB")
+        gfk(folder, "create", "-m512", *options, "more.par2", *files)
+        found = recovery_slices(folder)
+        check(len(found) == 15 and found == recovery_slices(folder, "more"), "stripes make other slices")
+        for name in volumes(folder, "more"):
+            os.unlink(folder / name)
+        os.unlink(folder / "two")
+        for at in range(0, 36 << 20, 4000000):
+            harness.overwrite(folder / "one", at, b"damage")
+        most = measured(folder, "repair", "-m16", "-q", "set.par2")
+        if not harness.options.reduced:
+            check(most < 64, f"repair -m16 takes {most} MiB")
+        common.check_files(folder, files, "stripes")
+        harness.overwrite(folder / "one", 0, bytes(60 << 20))
+        os.unlink(folder / "two")
+        gfk(folder, "repair", "-m16", "set.par2", expect=IMPOSSIBLE)
+
+
+if __name__ == "__main__":
+    harness.main(most_slices, many_exponents, many_lost, many_files, stripes)
