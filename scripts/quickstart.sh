@@ -37,7 +37,7 @@ tool) items="$xxhash;$isal" ;;
 bench) items="$peers" ;;
 test | install)
     items="$peers;$xxhash;$gtest"
-    programs="mandoc,mandoc pkg-config,pkg-config zsh,zsh fish,fish"
+    programs="mandoc,mandoc pkg-config,pkg-config zsh,zsh fish,fish par2,par2"
     ;;
 python | ranks) items="$xxhash;$isal" ;;
 report) items="" ;;
