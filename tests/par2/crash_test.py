@@ -83,7 +83,8 @@ class Repair:
     def after_rerun(self):
         check_files(self.folder, self.files, "after a kill and another repair")
         gfk(self.folder, "verify", "set.par2")
-        left = [path for path in common.paths_in(self.folder) if os.path.basename(path).startswith(".") or ".gfk" in path]
+        left = [path for path in common.paths_in(self.folder)
+                if os.path.basename(path).startswith(".") or ".gfk" in path]
         check(not left, f"left over: {left}")
 
 

@@ -11,7 +11,8 @@ import struct
 MAGIC = b"PAR2\0PKT"
 HEADER = 64
 MAIN, FILE, CHECKSUMS, RECOVERY, CREATOR, UNICODE = (
-    b"PAR 2.0\0" + name.ljust(8, b"\0") for name in (b"Main", b"FileDesc", b"IFSC", b"RecvSlic", b"Creator", b"UniFileN"))
+    b"PAR 2.0\0" + name.ljust(8, b"\0")
+    for name in (b"Main", b"FileDesc", b"IFSC", b"RecvSlic", b"Creator", b"UniFileN"))
 ORDER = 65535  # of the multiplicative group
 
 
