@@ -198,11 +198,12 @@ static const uint8_t *view_at(slider *r, view *v, uint64_t offset, size_t *count
     return v->bytes + (offset - v->at);
 }
 
-/* Computes the window's state, or with `md5` the MD5, from nothing. */
-static bool hash_window(slider *r, uint64_t offset, uint32_t *state, uint8_t *md5) {
+/* Computes the state of a window that has `most` bytes of the source and then zeros, or with `md5` the
+ * MD5. */
+static bool hash_range(slider *r, uint64_t offset, uint64_t most, uint32_t *state, uint8_t *md5) {
     const uint64_t bytes = r->w->slice_bytes;
     const uint64_t there = offset < r->source->bytes ? r->source->bytes - offset : 0;
-    const uint64_t read = bytes < there ? bytes : there;
+    const uint64_t read = most < there ? most : there;
     md5_stream stream;
     uint32_t crc = 0;
     md5_begin(&stream);
@@ -225,15 +226,47 @@ static bool hash_window(slider *r, uint64_t offset, uint32_t *state, uint8_t *md
     return true;
 }
 
-static void take(slider *r, group *g, uint64_t offset) {
+static void take(slider *r, group *g, uint64_t offset, uint64_t most) {
     slide *const w = r->w;
     if (atomic_exchange(&g->found, true))
         return;
     const uint64_t there = r->source->bytes - offset;
     for (size_t i = g->first; i < g->first + g->count; i++)
-        w->s->slices[w->order[i]] =
-            (scan_slice){offset, there < w->slice_bytes ? there : w->slice_bytes, r->number};
+        w->s->slices[w->order[i]] = (scan_slice){offset, there < most ? there : most, r->number};
     atomic_fetch_sub(&w->missing, 1);
+}
+
+/* Looks for a file's last slice behind the slice before it, which the group has at the offset: what
+ * follows the last slice in the source need not be the zeros that fill the slice. */
+static bool take_last(slider *r, const group *before, uint64_t offset) {
+    const slide *const w = r->w;
+    const size_t slice = w->order[before->first] + 1;
+    size_t low = 0, high = w->s->set->protected;
+    while (high - low > 1) { /* the file of the slice: files without slices come before it */
+        const size_t middle = low + (high - low) / 2;
+        if (w->s->set->files[middle].first <= slice)
+            low = middle;
+        else
+            high = middle;
+    }
+    const set_file *const f = &w->s->set->files[low];
+    const uint64_t rest = f->bytes % w->slice_bytes;
+    if (slice == f->first || slice + 1 != f->first + f->slices || rest == 0 || f->checksums == NULL)
+        return true;
+    const set_checksum *const c = &f->checksums[slice - f->first];
+    group *const last = find_content(w, crc_window_state(&w->window, c->crc), c->md5);
+    uint8_t md5[MD5_BYTES];
+    if (last == NULL || atomic_load(&last->found) || offset + w->slice_bytes >= r->source->bytes)
+        return true;
+    if (!hash_range(r, offset + w->slice_bytes, rest, NULL, md5))
+        return false;
+    if (memcmp(md5, c->md5, MD5_BYTES) == 0)
+        take(r, last, offset + w->slice_bytes, rest);
+    return true;
+}
+
+static bool hash_window(slider *r, uint64_t offset, uint32_t *state, uint8_t *md5) {
+    return hash_range(r, offset, r->w->slice_bytes, state, md5);
 }
 
 /* Moves the window up to `end`, or until the filter lets a state pass. *state is that of the window
@@ -284,7 +317,9 @@ static void search_chunk(slider *r, const chunk *c) {
                 return;
         }
         if (g != NULL) {
-            take(r, g, offset);
+            take(r, g, offset, w->slice_bytes);
+            if (!take_last(r, g, offset))
+                return;
             offset += w->slice_bytes;
             if (offset >= c->end || !hash_window(r, offset, &state, NULL))
                 return;
