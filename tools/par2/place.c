@@ -24,6 +24,7 @@ enum {
         4096, /* of a product on the device: enough that the rows' own traffic is small */
     LEAST_COLUMNS = 256, /* worth a product when the device is idle */
     LONG_RUN = 64,       /* rows with consecutive exponents that are worth a product of their own */
+    SMALL_MATRIX = 512,  /* is inverted on the CPU in milliseconds */
     ORDER = 65535        /* of the field's multiplicative group */
 };
 
@@ -320,7 +321,7 @@ static gfk_status workspace_of(const place *p, size_t cols, size_t width, size_t
 /* On the CPU rows and buffers share the memory. A product of 64 columns and more has little work
  * with the rows' own traffic, and the reader fills as many in the meantime. */
 static gfk_status shape_cpu(place *p, size_t cols, uint64_t slice) {
-    const size_t columns = cols < 128 ? cols : 128;
+    const size_t columns = p->kind == PLACE_IDLE ? LEAST_BUFFERS : cols < 128 ? cols : 128;
     const uint64_t most = p->memory / (p->rows + columns) / LINE * LINE;
     p->width = (size_t)(slice < most ? slice : most < LINE ? LINE : most);
     p->stride = round_up(p->width, LINE);
@@ -771,17 +772,18 @@ int place_read(place *p, place_buffer *shown, size_t first, size_t count) {
     return failed(p, status);
 }
 
+/* Waits until the work on the stream of the products is done. */
+static gfk_status finish_products(place *p) {
+    const gfk_status status = device_record(p->elements_used, p->products);
+    return status == GFK_STATUS_SUCCESS ? device_wait(p->elements_used) : status;
+}
+
 /* ---- repair --------------------------------------------------------------------------------- */
 
-/* Makes the matrix at the place, by parts in pinned memory for a GPU. */
-static gfk_status make_matrix(place *p, uint8_t *matrix, const uint32_t *exponents,
+/* Makes the matrix on the device, by parts in pinned memory. */
+static gfk_status send_matrix(place *p, uint8_t *matrix, const uint32_t *exponents,
                               const uint32_t *logarithms, size_t n) {
     const size_t row_bytes = n * sizeof(uint16_t);
-    if (p->kind != PLACE_GPU) {
-        for (size_t j = 0; j < n; j++)
-            fill_row(p, (uint16_t *)(void *)(matrix + j * row_bytes), exponents[j], logarithms, n);
-        return GFK_STATUS_SUCCESS;
-    }
     const size_t most = BUFFER_BYTES / row_bytes == 0 ? 1 : BUFFER_BYTES / row_bytes;
     void *part = NULL;
     gfk_status status = gfk_pinned_alloc(&part, most * row_bytes);
@@ -791,49 +793,87 @@ static gfk_status make_matrix(place *p, uint8_t *matrix, const uint32_t *exponen
             fill_row(p, (uint16_t *)part + i * n, exponents[j + i], logarithms, n);
         status = device_send(matrix + j * row_bytes, part, rows * row_bytes, p->products);
         if (status == GFK_STATUS_SUCCESS)
-            status = device_record(p->elements_used, p->products);
-        if (status == GFK_STATUS_SUCCESS)
-            status = device_wait(p->elements_used);
+            status = finish_products(p);
     }
     gfk_pinned_free(part);
     return status;
 }
 
-/* Inverts in place. `results` is memory at the place: a record, then the pivots. */
-static gfk_status invert(place *p, size_t n, void *results, gfk_matrix_record *record,
-                         uint32_t *pivots) {
-    const gfk_matrix a = GFK_MATRIX_DENSE_INIT(p->inverse, n, n, n);
-    gfk_matrix_record *const there = results;
-    uint32_t *const there_pivots = (uint32_t *)((uint8_t *)results + ALIGNMENT);
+/* Inverts a matrix in place, on the device or, with desc, on the CPU. `results` is memory there: a
+ * record, then the pivots. */
+static gfk_status invert(place *p, void *matrix, size_t n, const gfk_matmul_desc *desc,
+                         void *results, void *workspace, size_t space, gfk_matrix_record *record) {
+    const gfk_matrix a = GFK_MATRIX_DENSE_INIT(matrix, n, n, n);
+    const gfk_stream_t stream = desc->device == GFK_CPU ? NULL : p->products;
+    uint32_t *const pivots = (uint32_t *)(void *)((uint8_t *)results + ALIGNMENT);
+    gfk_status status = gfk_matrix_invert(&p->field, &a, matrix, n, results, pivots, desc,
+                                          workspace, space, stream);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_matrix_wait(results, desc, stream, record);
+    return status == GFK_STATUS_SINGULAR ? GFK_STATUS_SUCCESS : status; /* the record tells */
+}
+
+static gfk_status invert_on_cpu(place *p, const uint32_t *exponents, uint32_t *numbers, size_t n,
+                                gfk_matrix_record *record) {
+    const size_t bytes = n * n * sizeof(uint16_t);
+    gfk_matmul_desc desc = p->desc;
+    desc.device = GFK_CPU;
+    void *matrix = NULL, *results = NULL, *workspace = NULL;
     size_t space = 0;
-    void *workspace = NULL;
-    gfk_status status = gfk_matrix_invert_workspace(&p->field, n, &p->desc, &space);
+    gfk_status status = allocate_host(p, &matrix, bytes);
     if (status == GFK_STATUS_SUCCESS)
-        status = allocate(p, &workspace, space);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_matrix_invert(&p->field, &a, p->inverse, n, there, there_pivots, &p->desc,
-                                   workspace, space, p->products);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_matrix_wait(there, &p->desc, p->products, record);
-    if (status == GFK_STATUS_SINGULAR) /* the record tells */
-        status = GFK_STATUS_SUCCESS;
-    void *copy = NULL;
-    if (status == GFK_STATUS_SUCCESS)
-        status = allocate_host(p, &copy, round_up(n * sizeof *pivots, ALIGNMENT));
-    if (status == GFK_STATUS_SUCCESS && p->kind == PLACE_GPU) {
-        status = device_fetch(copy, there_pivots, n * sizeof *pivots, p->products);
-        if (status == GFK_STATUS_SUCCESS)
-            status = device_record(p->elements_used, p->products);
-        if (status == GFK_STATUS_SUCCESS)
-            status = device_wait(p->elements_used);
-        if (status == GFK_STATUS_SUCCESS)
-            memcpy(pivots, copy, n * sizeof *pivots);
-    } else if (status == GFK_STATUS_SUCCESS) {
-        memcpy(pivots, there_pivots, n * sizeof *pivots);
+        status = gfk_matrix_invert_workspace(&p->field, n, &desc, &space);
+    if (status == GFK_STATUS_SUCCESS &&
+        (posix_memalign(&results, ALIGNMENT, ALIGNMENT + n * sizeof *numbers) != 0 ||
+         posix_memalign(&workspace, ALIGNMENT, round_up(space, ALIGNMENT)) != 0))
+        status = GFK_STATUS_OUT_OF_MEMORY;
+    if (status == GFK_STATUS_SUCCESS) {
+        for (size_t j = 0; j < n; j++)
+            fill_row(p, (uint16_t *)matrix + j * n, exponents[j], numbers, n);
+        status = invert(p, matrix, n, &desc, results, workspace, space, record);
     }
-    if (copy != NULL)
-        release_host(p, copy);
-    release(p, workspace);
+    if (status == GFK_STATUS_SUCCESS)
+        memcpy(numbers, (uint8_t *)results + ALIGNMENT, n * sizeof *numbers);
+    free(results);
+    free(workspace);
+    if (p->kind != PLACE_GPU) {
+        free(p->inverse);
+        p->inverse = matrix;
+        return status;
+    }
+    if (status == GFK_STATUS_SUCCESS)
+        status = device_send(p->inverse, matrix, bytes, p->products);
+    if (status == GFK_STATUS_SUCCESS)
+        status = finish_products(p);
+    gfk_pinned_free(matrix);
+    return status;
+}
+
+static gfk_status invert_on_gpu(place *p, const uint32_t *exponents, uint32_t *numbers, size_t n,
+                                gfk_matrix_record *record) {
+    void *results = NULL, *workspace = NULL, *pivots = NULL;
+    size_t space = 0;
+    gfk_status status = device_alloc(&results, ALIGNMENT + n * sizeof *numbers);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_matrix_invert_workspace(&p->field, n, &p->desc, &space);
+    if (status == GFK_STATUS_SUCCESS)
+        status = device_alloc(&workspace, space);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_pinned_alloc(&pivots, n * sizeof *numbers);
+    if (status == GFK_STATUS_SUCCESS)
+        status = send_matrix(p, p->inverse, exponents, numbers, n);
+    if (status == GFK_STATUS_SUCCESS)
+        status = invert(p, p->inverse, n, &p->desc, results, workspace, space, record);
+    if (status == GFK_STATUS_SUCCESS)
+        status =
+            device_fetch(pivots, (uint8_t *)results + ALIGNMENT, n * sizeof *numbers, p->products);
+    if (status == GFK_STATUS_SUCCESS)
+        status = finish_products(p);
+    if (status == GFK_STATUS_SUCCESS)
+        memcpy(numbers, pivots, n * sizeof *numbers);
+    gfk_pinned_free(pivots);
+    device_free(workspace);
+    device_free(results);
     return status;
 }
 
@@ -841,34 +881,29 @@ int place_invert(place *p, const uint32_t *exponents, const uint16_t *points, si
                  size_t *rank, bool *dependent) {
     gfk_matrix_record record = {0};
     uint32_t *const numbers = calloc(n, sizeof *numbers); /* logarithms, then pivots */
-    void *results = NULL;
+    const uint64_t bytes = (uint64_t)n * n * sizeof(uint16_t);
     gfk_status status =
         numbers == NULL || !make_powers(p) ? GFK_STATUS_OUT_OF_MEMORY : GFK_STATUS_SUCCESS;
-    if (status == GFK_STATUS_SUCCESS && p->kind == PLACE_GPU)
+    if (status == GFK_STATUS_SUCCESS && p->kind == PLACE_GPU) {
         status = device_use(p->device);
-    if (status == GFK_STATUS_SUCCESS && p->inverse == NULL)
-        status = allocate(p, &p->inverse, (uint64_t)n * n * sizeof(uint16_t));
-    if (status == GFK_STATUS_SUCCESS)
-        status = allocate(p, &results, ALIGNMENT + n * sizeof *numbers);
+        if (status == GFK_STATUS_SUCCESS && p->inverse == NULL) {
+            status = device_alloc(&p->inverse, bytes);
+            p->device_memory -= bytes < p->device_memory ? bytes : p->device_memory;
+        }
+    }
     for (size_t i = 0; i < n && status == GFK_STATUS_SUCCESS; i++)
         numbers[i] = p->logarithms[points[i]];
     if (status == GFK_STATUS_SUCCESS)
-        status = make_matrix(p, p->inverse, exponents, numbers, n);
-    if (status == GFK_STATUS_SUCCESS)
-        status = invert(p, n, results, &record, numbers);
+        status = p->kind == PLACE_GPU && n > SMALL_MATRIX
+                     ? invert_on_gpu(p, exponents, numbers, n, &record)
+                     : invert_on_cpu(p, exponents, numbers, n, &record);
     if (status == GFK_STATUS_SUCCESS) {
         *rank = record.rank;
         p->inverse_rows = n;
         for (size_t j = 0; j < n; j++)
             dependent[j] = numbers[j] == GFK_MATRIX_DEPENDENT;
     }
-    if (results != NULL)
-        release(p, results);
     free(numbers);
-    /* What the inverse takes is not there for the rows. */
-    const uint64_t used = (uint64_t)n * n * sizeof(uint16_t);
-    if (p->kind == PLACE_GPU)
-        p->device_memory -= used < p->device_memory ? used : p->device_memory;
     return failed(p, status);
 }
 
@@ -915,9 +950,7 @@ int place_solve(place *p, size_t first, size_t *count) {
         status = gfk_matmul(&p->field, &a, &b, &c, p->width, GFK_SET, &p->desc, p->workspace,
                             p->workspace_bytes, p->products);
     if (status == GFK_STATUS_SUCCESS && p->kind == PLACE_GPU)
-        status = device_record(p->elements_used, p->products);
-    if (status == GFK_STATUS_SUCCESS && p->kind == PLACE_GPU)
-        status = device_wait(p->elements_used);
+        status = finish_products(p);
     return failed(p, status);
 }
 

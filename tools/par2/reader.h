@@ -27,24 +27,26 @@ typedef struct reader_hashes {
 } reader_hashes;
 
 typedef struct reader_job {
-    /* Opens a file for reading: a descriptor, or -1 with errno. Any thread; the reader closes it. */
+    /* Opens a file for reading: a descriptor, or -1 with errno. Any thread; the reader closes it.
+     * NULL: nothing is read, for the time of the products alone. */
     int (*open)(void *context, uint32_t file);
     const char *(*path)(void *context, uint32_t file); /* for messages */
     void *context;
     size_t file_count;
-    const reader_slice *slices; /* sorted by file and, within a file, by offset */
+    const reader_slice *slices; /* those of a file follow each other, in the order of the file */
     size_t slice_count;
     uint64_t slice_bytes;
     unsigned threads;      /* 0: one for each core */
-    uint64_t memory;       /* bytes for buffers where the place has none */
     reader_hashes *hashes; /* one for each file, or NULL: nothing is hashed */
 } reader_job;
 
-/* reader_run: one pass. Adds bytes [offset, offset + width) of each slice to the rows of the place,
- * after place_begin and ahead of place_finish. With hashes, offset is 0 and width the slice size.
- * Without a place the reader only hashes. Returns 0, or an exit code of par2.h after a message:
- * PAR2_IO if a file cannot be read or is shorter than its slices say. */
-int reader_run(const reader_job *job, place *p, uint64_t offset, uint64_t width);
+/* reader_run: adds bytes [offset, offset + width) of each slice to the rows of the place, after
+ * place_begin and ahead of place_finish, which reports the errors of the place. With hashes the slices
+ * are those of whole files, offset is 0 and width the slice size; with an idle place the width may be
+ * less, and all bytes are hashed. Returns 0, or an exit code of par2.h after a message: PAR2_IO if a
+ * file cannot be read or is shorter than its slices say. */
+int reader_run(const reader_job *job, place *p, const place_layout *layout, uint64_t offset,
+               uint64_t width);
 
 /* reader_threads: the number of threads that 0 means: one for each core that the process may run on. */
 unsigned reader_threads(unsigned threads);

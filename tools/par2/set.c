@@ -34,6 +34,38 @@ bool set_name_is_safe(const char *name, size_t length) {
     return true;
 }
 
+int set_open_below(int base, const char *name) {
+    char part[NAME_MAX + 1];
+    int in = base;
+    for (;;) {
+        const char *const slash = strchr(name, '/');
+        if (slash == NULL)
+            break;
+        const size_t length = (size_t)(slash - name);
+        if (length > NAME_MAX) {
+            errno = ENAMETOOLONG;
+            break;
+        }
+        memcpy(part, name, length);
+        part[length] = '\0';
+        const int next = openat(in, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        const int error = errno;
+        if (in != base)
+            close(in);
+        errno = error;
+        if (next < 0)
+            return -1;
+        in = next;
+        name = slash + 1;
+    }
+    const int fd = openat(in, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const int error = errno;
+    if (in != base)
+        close(in);
+    errno = error;
+    return fd;
+}
+
 void set_constants(uint16_t *constants, size_t count) {
     uint32_t power = 1; /* 2^n */
     size_t made = 0;
