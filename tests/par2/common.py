@@ -11,6 +11,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import harness  # noqa: E402
 from harness import check  # noqa: E402
 
+harness.parser.add_argument("--backend", help="where create and repair compute")
+
 OK, POSSIBLE, IMPOSSIBLE, ARGUMENTS, DATA, FAILED, IO, LOGIC, MEMORY = range(9)
 
 SIZE = 2048  # of a slice
@@ -54,7 +56,8 @@ def check_files(folder, files, message):
 
 
 def gfk(folder, verb, *arguments, cwd=None, **more):
-    return harness.gfk("par2", verb, *arguments, cwd=cwd or folder.path, **more)
+    where = ("--backend", harness.options.backend) if harness.options.backend and verb != "verify" else ()
+    return harness.gfk("par2", verb, *where, *arguments, cwd=cwd or folder.path, **more)
 
 
 # ---- other programs ------------------------------------------------------------------------------------

@@ -62,11 +62,12 @@ class Repair:
 
     def __init__(self, folder, files):
         self.folder, self.files = folder, files
+        size = SIZE * len(files[common.EXACT]) // (8 * SIZE)
         write(folder, files)
         os.unlink(folder / UTF8)
-        harness.overwrite(folder / MOVIE, 4 * SIZE, bytes(2 * SIZE))
+        harness.overwrite(folder / MOVIE, 4 * size, bytes(2 * size))
         os.rename(folder / common.EXACT, folder / "exact.renamed")
-        par2set.Set(SIZE, files).write(folder, range(10 + 2))
+        par2set.Set(size, files).write(folder, range(10 + 2))
         self.before = set(files_in(folder).values())
 
     def after_kill(self):
@@ -106,7 +107,7 @@ def before_every_call():
 
 
 def at_random_moments():
-    files = {name: content * 30 for name, content in sources().items() if content}
+    files = {name: content * 8 for name, content in sources().items() if content}
     for scene_class in Create, Repair:
         killed, slowest = 0, 0.02
         for _ in range(100):
@@ -172,7 +173,7 @@ def limited_files():
 def full_disk():
     """On a file system of 600 kB: create ends with 6 and leaves no part of a set."""
     script = 'mount -t tmpfs -o size=600k none "$1" && cd "$1" && shift && head -c 400000 /dev/urandom > data &&' \
-             ' cp data data.old && rm data.old && "$@"; code=$?; ls -A; exit $code'
+             ' "$@"; code=$?; ls -A; exit $code'
     with Folder() as folder:
         run = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", folder.path,
                               *command("par2", "create", "-s4000", "-r80", "set.par2", "data")],
@@ -187,7 +188,7 @@ def full_disk():
 def few_descriptors():
     """More files than may be open."""
     files = {f"file {i}.bin": harness.rng.randbytes(i + 1) for i in range(150)}
-    few = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))}
+    few = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))}
     with Folder() as folder:
         write(folder, files)
         gfk(folder, "create", "-s512", "-c9", "set.par2", *files, **few)

@@ -10,7 +10,7 @@ from common import (EMPTY, EXACT, IMPOSSIBLE, IO, FAILED, MOVIE, NOTES, OK, PHOT
                     check_files, files_in, gfk, sources, write)
 from harness import Folder
 
-RECOVERY = 30
+RECOVERY = 40
 
 
 def made_by_reference(folder, files):

@@ -219,6 +219,8 @@ def random_bytes():
                 i = random.randrange(len(packets))
                 kind = random.randrange(5)
                 body = bytearray(packets[i])
+                if len(body) == 64:
+                    continue
                 at = random.randrange(64, len(body))
                 if kind == 0:
                     body[at] = random.randrange(256)
