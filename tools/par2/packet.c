@@ -71,10 +71,12 @@ static ssize_t read_at(const search *s, void *memory, size_t bytes, uint64_t off
     return got;
 }
 
-/* Moves *at to the next header, or to the end of the file. */
+/* Moves *at to the next header, or to the end of the file. A header is at *at unless there is damage,
+ * so the first read is short, and a file of many small packets is read once. */
 static int find_magic(const search *s, uint64_t *at) {
-    while (*at + PACKET_HEADER_BYTES <= s->bytes) {
-        const ssize_t got = read_at(s, s->block, BLOCK_BYTES, *at);
+    for (size_t bytes = PACKET_HEADER_BYTES; *at + PACKET_HEADER_BYTES <= s->bytes;
+         bytes = bytes < BLOCK_BYTES / 4 ? 4 * bytes : BLOCK_BYTES) {
+        const ssize_t got = read_at(s, s->block, bytes, *at);
         if (got < 0)
             return PAR2_IO;
         if (got < PACKET_HEADER_BYTES)
