@@ -255,6 +255,13 @@ static int hash_slice(const par2_set *set, const set_file *f, bool whole, size_t
                       piece, md5, there);
 }
 
+/* A forged set may have a file of no bytes with the MD5 of some. */
+static bool can_exist(const set_file *f) {
+    uint8_t md5[MD5_BYTES];
+    md5_of("", 0, md5);
+    return f->bytes != 0 || memcmp(md5, f->md5, MD5_BYTES) == 0;
+}
+
 static const uint8_t *md5_of_slice(const set_file *f, bool whole, size_t slice) {
     return whole ? f->md5 : f->checksums[slice].md5;
 }
@@ -437,7 +444,7 @@ static void find_file(scanner *r, const set_file *f, uint32_t source) {
  * shape of the job's. */
 static bool judge(scanner *r, const job *j, size_t file) {
     const set_file *const f = &r->set->files[file];
-    bool all = r->s->sources[j->source]->bytes == f->bytes;
+    bool all = r->s->sources[j->source]->bytes == f->bytes && can_exist(f);
     for (size_t k = 0; k < j->count; k++) {
         slice_hash *const h = &r->hashes[j->first + k];
         const bool right = h->valid && memcmp(h->md5, md5_of_slice(f, j->whole, k), MD5_BYTES) == 0;
@@ -447,7 +454,8 @@ static bool judge(scanner *r, const job *j, size_t file) {
         const scan_slice where = where_of(r, f, k, j->source);
         if (j->whole && right)
             find_file(r, f, j->source);
-        h->matches = h->matches || right || (!j->whole && find_slices(r, h->md5, &where));
+        const bool found = !j->whole && find_slices(r, h->md5, &where);
+        h->matches = h->matches || right || found;
         if (right && !j->whole)
             find_slice(r, f->first + k, &where);
     }
@@ -862,6 +870,6 @@ int scan_check(const par2_set *set, size_t file, int fd, const char *path, unsig
         return par2_code(fail_for(errno, "read", path));
     const size_t count = f->bytes == 0 ? 0 : c.whole ? 1 : f->slices;
     const int code = parallel_for(threads, count, check_slice, &c);
-    *intact = !atomic_load(&c.wrong) && (uint64_t)status.st_size == f->bytes;
+    *intact = !atomic_load(&c.wrong) && (uint64_t)status.st_size == f->bytes && can_exist(f);
     return code;
 }
