@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,6 +100,7 @@ typedef struct collection {
     known_file *known; /* a hash table of `room` entries; an entry is free if its id has no use */
     bool *used;
     size_t known_count, room;
+    uint64_t key; /* random and odd: ids in forged packets cannot all fall on the same entries */
     size_t recovery_room;
     uint64_t *recovery_bytes; /* of the slices of set->recovery */
 } collection;
@@ -109,7 +111,8 @@ typedef struct visitor {
 } visitor;
 
 static size_t slot_of(const collection *c, const uint8_t id[MD5_BYTES]) {
-    size_t slot = (size_t)get_64(id) & (c->room - 1);
+    const uint64_t mixed = (get_64(id) ^ get_64(id + 8) * c->key) * c->key;
+    size_t slot = (size_t)(mixed >> 32) & (c->room - 1);
     while (c->used[slot] && memcmp(c->known[slot].id, id, MD5_BYTES) != 0)
         slot = (slot + 1) & (c->room - 1);
     return slot;
@@ -505,6 +508,9 @@ int set_open(par2_set *set, const char *path, char *const *more, size_t more_cou
              unsigned threads) {
     *set = (par2_set){0};
     collection c = {.mutex = PTHREAD_MUTEX_INITIALIZER, .set = set};
+    if (getrandom(&c.key, sizeof c.key, 0) != sizeof c.key)
+        c.key = (uint64_t)(uintptr_t)set;
+    c.key |= 1;
     int code = add_volumes(set, path, more, more_count);
     size_t i = 0;
     for (; i < set->volume_count && code == 0 && !c.decided; i++)
