@@ -2,6 +2,7 @@
 """Packets whose checksums are right and whose contents are not: every run of verify and repair ends with one of the
 exit codes, within the time and memory of a small set, and changes nothing but the files of the set."""
 
+import binascii
 import os
 import resource
 import struct
@@ -209,6 +210,27 @@ def huge():
         case.run(joined(par2set.Set(SIZE, many).critical()), "3000 missing files", repaired=False)
 
 
+def costly():
+    """Packets that are cheap to make, and would take long to look at."""
+    with Case() as case:
+        ids = [b"the same" + struct.pack("<Q", i) for i in range(40000)]
+        same = joined(packet(CHECKSUMS, case.set.id, id_ + bytes(20)) for id_ in ids)
+        case.run(joined(case.all()) + same, "ids that begin with the same bytes", repaired=True)
+        case.run(joined(case.all()) + par2set.MAGIC * 200000, "the magic again and again", repaired=True)
+        nested = b"".join(par2set.MAGIC + struct.pack("<Q", 64 * (20000 - i)) + bytes(48) for i in range(20000))
+        case.run(joined(case.all()) + nested, "packets in packets", repaired=True)
+        zeros = bytes(2 << 20)  # every window has the CRC32 that is looked for, and another MD5
+        case.files = {"first": zeros[1:], "second": b"2"}
+        case.set = par2set.Set(SIZE, case.files)
+        for file in case.set.files:
+            crc = struct.pack("<I", binascii.crc32(bytes(SIZE)))
+            forged = file.id + b"".join(struct.pack("<Q", i) * 2 + crc for i in range(len(file.slices(SIZE))))
+            file.checksums = lambda _, forged=forged: forged
+        case.folder.write("in/first", zeros)
+        case.folder.write("in/second", b"2")
+        case.run(joined(case.all(range(1))), "windows with the right CRC32", repaired=False)
+
+
 def random_bytes():
     """Packets in which random bytes are others, with MD5 that are right; packets cut and in any order."""
     random = harness.rng
@@ -238,4 +260,4 @@ def random_bytes():
 
 
 if __name__ == "__main__":
-    harness.main(intact, lengths, main_packets, descriptions, names, recovery_slices, huge, random_bytes)
+    harness.main(intact, lengths, main_packets, descriptions, names, recovery_slices, huge, costly, random_bytes)
