@@ -146,6 +146,48 @@ static int list_files(repair *r) {
     return code;
 }
 
+static int by_folder(const void *a, const void *b) {
+    const file_place *const x = *(file_place *const *)a, *const y = *(file_place *const *)b;
+    return ((uintptr_t)x->in > (uintptr_t)y->in) - ((uintptr_t)x->in < (uintptr_t)y->in);
+}
+
+/* Removes what killed runs have left of a file. */
+static int remove_remains_of(const file_place *to, const folder_entries *list) {
+    const char *const name = path_name(to->path);
+    char *const begin = temp_name(name, "");
+    if (begin == NULL)
+        return par2_no_memory();
+    for (size_t i = folder_entries_find(list, begin);
+         i < list->count && strncmp(list->entries[i].name, begin, strlen(begin)) == 0; i++)
+        if (temp_name_length(list->entries[i].name) == strlen(name))
+            temp_remove(to->in, list->entries[i].name);
+    free(begin);
+    return 0;
+}
+
+static int remove_remains(repair *r) {
+    const file_place **const sorted = calloc(r->count + 1, sizeof *sorted);
+    folder_entries list = {0};
+    int code = sorted == NULL ? par2_no_memory() : 0;
+    for (size_t i = 0; i < r->count && code == 0; i++)
+        sorted[i] = &r->places[i];
+    if (code == 0)
+        qsort(sorted, r->count, sizeof *sorted, by_folder);
+    for (size_t i = 0; i < r->count && code == 0; i++) {
+        if (i == 0 || sorted[i]->in != sorted[i - 1]->in) {
+            folder_entries_free(&list);
+            list = (folder_entries){0};
+            if (folder_read(sorted[i]->in, &list) == ENOMEM)
+                code = par2_no_memory();
+        }
+        if (code == 0)
+            code = remove_remains_of(sorted[i], &list);
+    }
+    folder_entries_free(&list);
+    free(sorted);
+    return code;
+}
+
 static int create_files(repair *r) {
     int code = 0;
     if (allow_open_files(2 * r->written + 256) < r->written + 64)
@@ -678,6 +720,8 @@ static void free_repair(repair *r) {
 static int restore(repair *r) {
     const double begin = seconds_now();
     int code = list_files(r);
+    if (code == 0)
+        code = remove_remains(r);
     if (code == 0)
         code = create_files(r);
     if (code == 0)

@@ -574,7 +574,8 @@ static void judge_candidate(scanner *r, const job *j) {
     }
 }
 
-/* Adds the files of a folder that have the length of a wanted file. */
+/* Adds the files of a folder that have the length of a wanted file. The temporary files of a killed run
+ * are left out: repair removes them. */
 static int add_folder(scanner *r, folder *in) {
     folder_entries list = {0};
     const int error = folder_read(in, &list);
@@ -582,8 +583,10 @@ static int add_folder(scanner *r, folder *in) {
     for (size_t i = 0; i < list.count && error == 0 && code == 0; i++) {
         struct stat status;
         uint32_t number;
-        const int fd = folder_entry_type(in, &list.entries[i]) == DT_REG ? folder_fd(in) : -1;
         const char *const name = list.entries[i].name;
+        const bool wanted =
+            folder_entry_type(in, &list.entries[i]) == DT_REG && temp_name_length(name) == 0;
+        const int fd = wanted ? folder_fd(in) : -1;
         if (fd >= 0 && fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(status.st_mode) && length_is_wanted(r, (uint64_t)status.st_size) &&
             add_source(r, in, path_join(folder_path(in), name), &number) == ENOMEM)
