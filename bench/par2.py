@@ -4,9 +4,9 @@
 
     bench/par2.py GFK --out results/h200/par2.json [--turbo PAR2] [--folder /dev/shm] [--seconds 300]
 
-Of each case, in the order of their work: create as a whole, create without products and volumes (reading and hashing
-alone), the time in which products ran, gfk_matmul of the same shape with all operands in place, and repair of as many
-slices as there are recovery slices, whose bytes are compared. Then turbo, as long as the time lasts: beyond it, and
+Of each case, in the order of their work: create as a whole; reading and hashing alone (--hash-only); products alone,
+whose operands are in buffers on the host (--products-only); gfk_matmul of the same shape with all operands in place;
+repair of as many slices as there are recovery slices, whose bytes are compared. Then turbo, as long as the time lasts: beyond it, and
 beyond --most-turbo multiply-adds, its time is computed from its rate in the largest case that it ran. What does not
 fit into --seconds is left out, the largest cases first. The files are random bytes. A page with a table is written
 next to the JSON.
@@ -244,6 +244,9 @@ def measure(options, clock, case, matmul):
     row["counts"] = numbers(outputs[0], "count")
     row["hashing"], _ = repeated(lambda: run([*create, "--hash-only", "none.par2", *files.names], files.folder), clock,
                                  options.repetitions)
+    row["products"], outputs = repeated(lambda: run([*create, "--products-only", "none.par2", *files.names], files.folder),
+                                        clock, options.repetitions)
+    row["products"] = summary([numbers(output, "time")["products"] for output in outputs])
     row["gfk_matmul"] = matmul.rate(recovery, slices, slice_bytes, options.memory, clock)
 
     before = files.digests()
@@ -289,7 +292,7 @@ def table(rows):
            "longer | products, multiply-adds/s | of gfk_matmul | repair, s | turbo, s | turbo / gfk |")
     yield "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     for row in rows:
-        create, hashing, products = row["create"]["median"], row["hashing"]["median"], row["parts"].get("products", 0)
+        create, hashing, products = row["create"]["median"], row["hashing"]["median"], row["products"]["median"]
         rate = row["multiply_adds"] / products if products else 0
         turbo = row.get("turbo", {})
         seconds = turbo["create"]["median"] if "create" in turbo else turbo.get("computed")

@@ -378,6 +378,26 @@ static int run_pass(creation *c) {
     return code;
 }
 
+/* Two passes, of which the first one fills the buffers and the second one does not read: the time of the
+ * products alone, of the contents that they have. */
+static int run_products(creation *c) {
+    int code = 0;
+    for (int reads = 1; reads >= 0 && code == 0; reads--) {
+        reader_job job = job_of(c, false);
+        if (!reads)
+            job.open = NULL;
+        const double begin = seconds_now();
+        code = place_begin(c->p, c->layout.width);
+        if (code == 0)
+            code = reader_run(&job, c->p, &c->layout, 0, c->layout.width);
+        const int finished = place_finish(c->p);
+        code = code == 0 ? finished : code;
+        c->products = seconds_now() - begin;
+    }
+    c->products *= (double)c->plan->slice_bytes / (double)c->layout.width;
+    return code;
+}
+
 /* Where a stripe is less than a slice, one thread reads and hashes whole files in the meantime. */
 static int run_passes(creation *c) {
     hashing h = {.c = c};
@@ -409,7 +429,9 @@ static int compute(creation *c) {
         code = place_shape(c->p, exponents, plan->recovery, plan->slices, plan->slice_bytes,
                            &c->layout);
     free(exponents);
-    return code == 0 ? run_passes(c) : code;
+    if (code != 0)
+        return code;
+    return c->options->products_only ? run_products(c) : run_passes(c);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
@@ -418,13 +440,14 @@ static int make_set(creation *c) {
     const create_plan *const plan = c->plan;
     c->critical_bytes = critical_bytes(plan);
     int code = list_slices(c);
-    if (code == 0 && !c->options->hash_only)
+    const bool writes = !c->options->hash_only && !c->options->products_only;
+    if (code == 0 && writes)
         code = open_volumes(c);
     progress_begin("create", plan->bytes);
     if (code == 0)
         code = compute(c);
     progress_end();
-    if (code != 0 || c->options->hash_only)
+    if (code != 0 || !writes)
         return code;
     const double begin = seconds_now();
     code = make_critical(c);
@@ -464,7 +487,7 @@ int par2_create(const par2_options *options) {
             (unsigned long long)plan.slice_bytes, plan.recovery, plural(plan.recovery));
         code = make_set(&c);
     }
-    if (code == 0 && !options->hash_only)
+    if (code == 0 && c.opened != 0)
         say("wrote %s and %zu volume%s%s%s", plan.volumes[0].path, plan.volume_count - 1,
             plural(plan.volume_count - 1), c.p == NULL ? "" : ", computed on the ",
             c.p == NULL ? "" : place_name(c.p));

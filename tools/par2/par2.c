@@ -105,11 +105,12 @@ static const verb verbs[] = {
     {"repair", ":" ALL_LETTERS "Rp", par2_repair},
 };
 
-enum { KEY_BACKEND = 256, KEY_DEVICE, KEY_HASH_ONLY };
+enum { KEY_BACKEND = 256, KEY_DEVICE, KEY_HASH_ONLY, KEY_PRODUCTS_ONLY };
 
 static const struct option longs[] = {{"backend", required_argument, NULL, KEY_BACKEND},
                                       {"device", required_argument, NULL, KEY_DEVICE},
                                       {"hash-only", no_argument, NULL, KEY_HASH_ONLY},
+                                      {"products-only", no_argument, NULL, KEY_PRODUCTS_ONLY},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
 
@@ -179,6 +180,7 @@ static void set_flag(par2_options *o, int key, unsigned *quiet) {
     o->recurse = o->recurse || key == 'R';
     o->purge = o->purge || key == 'p';
     o->hash_only = o->hash_only || key == KEY_HASH_ONLY;
+    o->products_only = o->products_only || key == KEY_PRODUCTS_ONLY;
     o->verbose += key == 'v';
     *quiet += key == 'q';
 }

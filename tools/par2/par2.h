@@ -45,6 +45,7 @@ typedef struct par2_options {
     const char *base; /* -B; NULL: the folder of the set */
     unsigned verbose; /* the number of -v */
     bool hash_only;   /* create: read and hash, compute nothing, write nothing; for bench/par2.py */
+    bool products_only;  /* create: compute what one pass has read, write nothing; likewise */
     coder_options coder; /* --backend, --device, -t, -m */
     const char *set;     /* the path of SET.par2 */
     char **files;        /* the other arguments */
