@@ -206,9 +206,9 @@ def summary(times):
 
 
 def repeated(function, clock, most):
-    """Up to `most` runs, as long as another one fits into a tenth of what is left."""
+    """Up to `most` runs, as long as another one fits into a twentieth of what is left."""
     times, results = [], []
-    while len(times) < most and (not times or times[-1] < clock.left() / 10):
+    while len(times) < most and (not times or times[-1] < clock.left() / 20):
         seconds, result = function()
         times.append(seconds)
         results.append(result)
@@ -332,7 +332,7 @@ def parsed():
     parser.add_argument("--folder", default="/dev/shm", help="for files; on tmpfs the disk does not count")
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--memory", type=float, default=64 * GB, help="bytes of operands of gfk_matmul alone")
+    parser.add_argument("--memory", type=float, default=16 * GB, help="bytes of operands of gfk_matmul alone")
     parser.add_argument("--most-turbo", type=float, default=1e14, help="multiply-adds")
     parser.add_argument("--tiny", action="store_true", help="cases of a few MB, to try this program")
     parser.add_argument("--gfk-options", nargs="*", default=[], help='of create and repair, for example " --backend=cuda"')
