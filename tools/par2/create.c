@@ -480,6 +480,7 @@ int par2_create(const par2_options *options) {
     const double begin = seconds_now();
     create_plan plan;
     creation c = {.options = options, .plan = &plan};
+    signals_begin();
     int code = plan_make(&plan, options);
     if (code == 0) {
         say("%zu file%s, %zu slice%s of %llu bytes, %zu recovery slice%s", plan.file_count,

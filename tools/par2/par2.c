@@ -9,7 +9,6 @@
 
 #include <gfk/host.h>
 
-#include "../gfk/files.h"
 #include "../gfk/options.h"
 #include "../gfk/report.h"
 #include "packet.h"
@@ -237,7 +236,6 @@ static int run(const verb *v, int argc, char **argv) {
     o.set = argv[optind];
     o.files = argv + optind + 1;
     o.file_count = (size_t)(argc - optind - 1);
-    signals_begin();
     return v->run(&o);
 }
 

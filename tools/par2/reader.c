@@ -269,9 +269,10 @@ static void end_use(reader *r, chunk *c) {
     if (--c->uses != 0)
         return;
     place_buffer *const buffer = c->buffer;
+    const bool whole = r->code == 0 && !r->stopped && r->pieces == 1;
     c->buffer = NULL;
     pthread_mutex_unlock(&r->mutex);
-    place_give(r->p, buffer, r->code == 0 && !r->stopped && r->pieces == 1 ? c->count : 0);
+    place_give(r->p, buffer, whole ? c->count : 0);
     pthread_mutex_lock(&r->mutex);
     progress_add((uint64_t)c->count * r->width);
     r->left--;
