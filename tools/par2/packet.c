@@ -10,6 +10,7 @@
 #include "../gfk/files.h"
 #include "../gfk/report.h"
 #include "par2.h"
+#include "reader.h"
 
 enum { MAGIC_BYTES = 8, TYPE_BYTES = 16, BLOCK_BYTES = 1 << 20 };
 
@@ -163,7 +164,91 @@ static int look(search *s, uint64_t at, packet_visit *visit, void *context, uint
     return code;
 }
 
-int packet_search(int fd, const char *path, packet_visit *visit, void *context,
+/* ---- recovery packets of a large file, in parallel ------------------------------------------- */
+
+/* A recovery packet that has been hashed. */
+typedef struct hashed {
+    uint64_t at, claimed; /* the header's offset, and the length in it */
+    uint64_t length;      /* 0: the packet is wrong */
+    packet p;
+    uint8_t exponent[PACKET_RECOVERY_BYTES];
+} hashed;
+
+typedef struct hashed_list {
+    const search *s;
+    hashed *packets; /* by offset */
+    size_t count, room;
+} hashed_list;
+
+/* Follows the lengths in the headers. A forged file may have more packets than a set: they are left
+ * for the search. */
+static int list_recovery(search *s, hashed_list *list) {
+    uint8_t header[PACKET_HEADER_BYTES];
+    uint64_t at = 0;
+    while (list->count <= PAR2_MOST_EXPONENT) {
+        int code = find_magic(s, &at);
+        if (code != 0 || at >= s->bytes)
+            return code;
+        if (read_at(s, header, sizeof header, at) < (ssize_t)sizeof header)
+            return 0;
+        const uint64_t claimed = get_64(header + AT_LENGTH);
+        if (claimed < PACKET_HEADER_BYTES || claimed % 4 != 0 || claimed > s->bytes - at) {
+            at += MAGIC_BYTES;
+            continue;
+        }
+        if (list->count == list->room) {
+            const size_t room = list->room == 0 ? 256 : 2 * list->room;
+            hashed *const grown = realloc(list->packets, room * sizeof *grown);
+            if (grown == NULL)
+                return par2_no_memory();
+            list->packets = grown;
+            list->room = room;
+        }
+        if (type_of(header) == PACKET_RECOVERY)
+            list->packets[list->count++] = (hashed){.at = at, .claimed = claimed};
+        at += claimed;
+    }
+    return 0;
+}
+
+static int keep(void *context, const packet *p) {
+    hashed *const h = context;
+    h->p = *p;
+    memcpy(h->exponent, p->body, PACKET_RECOVERY_BYTES);
+    return 0;
+}
+
+static int hash_one(void *context, size_t i) {
+    const hashed_list *const list = context;
+    hashed *const h = &list->packets[i];
+    search own = *list->s;
+    own.block = malloc(BLOCK_BYTES);
+    if (own.block == NULL)
+        return par2_no_memory();
+    const int code = look(&own, h->at, keep, h, &h->length);
+    free(own.block);
+    return code;
+}
+
+/* Handles what is at `at`: with what is known of the packet, or by looking at it. `next` is the first
+ * packet of the list that may be there. */
+static int look_or_take(search *s, const hashed_list *list, size_t *next, uint64_t at,
+                        packet_visit *visit, void *context, uint64_t *length) {
+    while (*next < list->count && list->packets[*next].at < at)
+        ++*next;
+    if (*next == list->count || list->packets[*next].at != at)
+        return look(s, at, visit, context, length);
+    hashed *const h = &list->packets[*next];
+    *length = h->length;
+    if (h->length == 0) {
+        s->spent += h->claimed;
+        return 0;
+    }
+    h->p.body = h->exponent;
+    return visit(context, &h->p);
+}
+
+int packet_search(int fd, const char *path, unsigned threads, packet_visit *visit, void *context,
                   packet_count *count) {
     struct stat status;
     *count = (packet_count){0};
@@ -172,22 +257,27 @@ int packet_search(int fd, const char *path, packet_visit *visit, void *context,
     search s = {fd, path, (uint64_t)status.st_size, malloc(BLOCK_BYTES), 0};
     if (s.block == NULL)
         return par2_no_memory();
+    hashed_list list = {.s = &s};
+    int code = threads == 1 ? 0 : list_recovery(&s, &list);
+    if (code == 0 && list.count != 0)
+        code = parallel_for(threads, list.count, hash_one, &list);
     /* Damage makes each byte a part of two packets at most. */
     const uint64_t most = 4 * s.bytes + BLOCK_BYTES;
     uint64_t at = 0;
-    int code = 0;
+    size_t next = 0;
     while (code == 0 && at < s.bytes && s.spent <= most) {
         code = find_magic(&s, &at);
         if (code != 0 || at >= s.bytes)
             break;
         uint64_t length = 0;
-        code = look(&s, at, visit, context, &length);
+        code = look_or_take(&s, &list, &next, at, visit, context, &length);
         count->good += length != 0;
         count->damaged += length == 0;
         at += length != 0 ? length : MAGIC_BYTES;
     }
     if (s.spent > most)
         warn("%s: the search for packets ended early: too many of them are wrong", path);
+    free(list.packets);
     free(s.block);
     return code;
 }

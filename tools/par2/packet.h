@@ -49,11 +49,13 @@ typedef struct packet_count {
 
 /* packet_search: finds all packets in a file, also behind damage, and visits those whose type is
  * known. Reads the file once; where forged headers make parts of the file belong to many packets,
- * the search ends after a multiple of the file's length has been hashed. Memory: 1 MiB, and the
- * largest body.
+ * the search ends after a multiple of the file's length has been hashed. Memory: 1 MiB for each
+ * thread, and the largest body.
+ *
+ * threads  that hash recovery packets; 0: one for each core; 1: the calling thread alone
  *
  * Returns 0, the code of `visit`, or an exit code of par2.h after a message about `path`. */
-int packet_search(int fd, const char *path, packet_visit *visit, void *context,
+int packet_search(int fd, const char *path, unsigned threads, packet_visit *visit, void *context,
                   packet_count *count);
 
 /* packet_header: writes the header of a packet whose MD5 is known: of set id, type and body, as

@@ -18,6 +18,8 @@
 #include "par2.h"
 #include "reader.h"
 
+enum { LARGE_VOLUME = 32 << 20 }; /* bytes from which a volume is worth several threads */
+
 /* ---- names ---------------------------------------------------------------------------------- */
 
 bool set_name_is_safe(const char *name, size_t length) {
@@ -349,8 +351,11 @@ static int add_volume(par2_set *set, folder *in, const char *path, int *error) {
         return par2_no_memory();
     }
     folder_hold(in);
-    set->volumes[set->volume_count++] =
-        (set_volume){.in = in, .path = copy, .device = status.st_dev, .inode = status.st_ino};
+    set->volumes[set->volume_count++] = (set_volume){.in = in,
+                                                     .path = copy,
+                                                     .device = status.st_dev,
+                                                     .inode = status.st_ino,
+                                                     .bytes = (uint64_t)status.st_size};
     return 0;
 }
 
@@ -408,7 +413,7 @@ int set_open_volume(const set_volume *volume) {
 }
 
 /* A volume that cannot be read is reported, and the others may be enough. */
-static int read_volume(collection *c, size_t i) {
+static int read_volume(collection *c, size_t i, unsigned threads) {
     set_volume *const volume = &c->set->volumes[i];
     const int fd = set_open_volume(volume);
     if (fd < 0) {
@@ -416,7 +421,7 @@ static int read_volume(collection *c, size_t i) {
         return 0;
     }
     visitor v = {c, (uint32_t)i};
-    const int code = packet_search(fd, volume->path, visit, &v, &volume->packets);
+    const int code = packet_search(fd, volume->path, threads, visit, &v, &volume->packets);
     close(fd);
     return code == PAR2_IO ? 0 : code;
 }
@@ -426,14 +431,23 @@ typedef struct volume_work {
     size_t first;
 } volume_work;
 
-static int read_one(void *context, size_t i) {
-    const volume_work *const work = context;
-    return read_volume(work->all, work->first + i);
+static bool is_large(const collection *c, size_t i) {
+    return c->set->volumes[i].bytes >= LARGE_VOLUME;
 }
 
+static int read_small(void *context, size_t i) {
+    const volume_work *const work = context;
+    return is_large(work->all, work->first + i) ? 0 : read_volume(work->all, work->first + i, 1);
+}
+
+/* Small volumes are read in parallel; of a large one the packets are hashed in parallel. */
 static int read_volumes(collection *c, size_t first, unsigned threads) {
     volume_work work = {c, first};
-    return parallel_for(threads, c->set->volume_count - first, read_one, &work);
+    int code = parallel_for(threads, c->set->volume_count - first, read_small, &work);
+    for (size_t i = first; i < c->set->volume_count && code == 0; i++)
+        if (is_large(c, i))
+            code = read_volume(c, i, threads);
+    return code;
 }
 
 /* ---- the set -------------------------------------------------------------------------------- */
@@ -514,7 +528,7 @@ int set_open(par2_set *set, const char *path, char *const *more, size_t more_cou
     int code = add_volumes(set, path, more, more_count);
     size_t i = 0;
     for (; i < set->volume_count && code == 0 && !c.decided; i++)
-        code = read_volume(&c, i);
+        code = read_volume(&c, i, is_large(&c, i) ? threads : 1);
     if (code == 0)
         code = read_volumes(&c, i, threads);
     if (code == 0 && c.main == NULL)

@@ -42,6 +42,7 @@ typedef struct set_volume {
     char *path; /* for messages; the name in the folder is path_name(path) */
     dev_t device;
     ino_t inode;
+    uint64_t bytes;  /* when the volume was found */
     size_t recovery; /* recovery slices of the set in the file, duplicates included */
     packet_count packets;
 } set_volume;
