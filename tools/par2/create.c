@@ -411,6 +411,18 @@ static int run_passes(creation *c) {
     return code == 0 ? h.code : code;
 }
 
+static int compute_at(creation *c, const coder_options *where, const uint32_t *exponents) {
+    const create_plan *const plan = c->plan;
+    place_close(c->p);
+    int code = place_open(&c->p, where, (double)plan->bytes * (double)plan->recovery);
+    if (code == 0)
+        code = place_shape(c->p, exponents, plan->recovery, plan->slices, plan->slice_bytes,
+                           &c->layout);
+    if (code != 0)
+        return code;
+    return c->options->products_only ? run_products(c) : run_passes(c);
+}
+
 static int compute(creation *c) {
     const create_plan *const plan = c->plan;
     if (plan->recovery == 0 || c->options->hash_only) {
@@ -424,14 +436,15 @@ static int compute(creation *c) {
         return par2_no_memory();
     for (size_t i = 0; i < plan->recovery; i++)
         exponents[i] = plan->first + (uint32_t)i;
-    int code = place_open(&c->p, &c->options->coder, (double)plan->bytes * (double)plan->recovery);
-    if (code == 0)
-        code = place_shape(c->p, exponents, plan->recovery, plan->slices, plan->slice_bytes,
-                           &c->layout);
+    coder_options where = c->options->coder;
+    int code = compute_at(c, &where, exponents);
+    if (code != 0 && place_can_retry(c->p)) {
+        warn("the CPU computes everything again");
+        where.backend = BACKEND_HOST;
+        code = compute_at(c, &where, exponents);
+    }
     free(exponents);
-    if (code != 0)
-        return code;
-    return c->options->products_only ? run_products(c) : run_passes(c);
+    return code;
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */

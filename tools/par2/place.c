@@ -57,6 +57,8 @@ typedef struct run {
 
 struct place {
     place_kind kind;
+    bool automatic; /* nobody asked for the GPU */
+    bool lost;      /* the GPU has failed */
     char name[256];
     gfk_field field;
     gfk_matmul_desc desc;
@@ -138,16 +140,27 @@ static void note(place *p, gfk_status status) {
     pthread_cond_broadcast(&p->changed);
 }
 
-/* The message about a status; 0 for SUCCESS. */
-static int failed(const place *p, gfk_status status) {
+/* The message about a status; 0 for SUCCESS. A GPU that fails does so once. */
+static int failed(place *p, gfk_status status) {
     if (status == GFK_STATUS_SUCCESS)
         return 0;
-    if (status == GFK_STATUS_OUT_OF_MEMORY && p->kind != PLACE_GPU)
-        return par2_no_memory();
-    if (p->kind == PLACE_GPU)
-        return fail(status == GFK_STATUS_OUT_OF_MEMORY ? PAR2_MEMORY : PAR2_INTERNAL,
-                    "the GPU failed: %s; --backend host computes on the CPU", status_text(status));
-    return fail(PAR2_INTERNAL, "%s", status_text(status));
+    if (p->kind != PLACE_GPU)
+        return status == GFK_STATUS_OUT_OF_MEMORY ? par2_no_memory()
+                                                  : fail(PAR2_INTERNAL, "%s", status_text(status));
+    pthread_mutex_lock(&p->mutex);
+    const bool told = p->lost;
+    p->lost = true;
+    pthread_mutex_unlock(&p->mutex);
+    if (!told && p->automatic)
+        warn("the GPU failed: %s", status_text(status));
+    else if (!told)
+        fail(PAR2_INTERNAL, "the GPU failed: %s; --backend host computes on the CPU",
+             status_text(status));
+    return status == GFK_STATUS_OUT_OF_MEMORY ? PAR2_MEMORY : PAR2_INTERNAL;
+}
+
+bool place_can_retry(const place *p) {
+    return p != NULL && p->lost && p->automatic;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -209,6 +222,7 @@ int place_open(place **made, const coder_options *options, double work) {
         p = make(PLACE_GPU, options->memory);
         if (p == NULL)
             return par2_no_memory();
+        p->automatic = !wanted;
         const gfk_status status = open_device(p, options->device < 0 ? 0 : options->device);
         if (status != GFK_STATUS_SUCCESS) {
             place_close(p);
@@ -396,7 +410,7 @@ static gfk_status allocate_shape(place *p) {
             status = device_alloc(&p->made_elements, rows * columns * sizeof *p->elements);
     }
     for (size_t i = 0; i < 2 && p->kind == PLACE_GPU && status == GFK_STATUS_SUCCESS; i++) {
-        status = device_alloc(&memory, columns * (uint64_t)p->stride);
+        status = allocate(p, &memory, columns * (uint64_t)p->stride);
         p->batches[i].memory = memory;
         p->batches[i].points = calloc(columns, sizeof *p->batches[i].points);
         if (p->batches[i].points == NULL)
@@ -658,9 +672,9 @@ static buffer *make_buffer(place *p) {
 
 place_buffer *place_take(place *p, bool wait) {
     buffer *b = NULL;
-    if (p->kind == PLACE_GPU && device_use(p->device) != GFK_STATUS_SUCCESS)
-        return NULL;
+    const gfk_status used = p->kind == PLACE_GPU ? device_use(p->device) : GFK_STATUS_SUCCESS;
     pthread_mutex_lock(&p->mutex);
+    note(p, used);
     while (p->status == GFK_STATUS_SUCCESS && (b = pop(&p->free)) == NULL) {
         buffer *const oldest = p->kind == PLACE_GPU ? p->given.first : NULL;
         if (oldest != NULL && device_passed(oldest->event)) {
@@ -966,14 +980,12 @@ void place_close(place *p) {
     end_thread(p);
     if (p->kind == PLACE_GPU)
         (void)device_use(p->device);
-    for (size_t i = 0; i < 2; i++) {
-        /* Nothing may use the memory any more. */
-        if (p->batches[i].done != NULL)
-            (void)device_wait(p->batches[i].done);
-    }
+    /* Nothing may use the memory any more, also after an error. */
+    const gfk_stream_t streams[] = {p->copies, p->products, p->fetches};
+    for (size_t i = 0; i < 3 && p->elements_used != NULL; i++)
+        if (device_record(p->elements_used, streams[i]) == GFK_STATUS_SUCCESS)
+            (void)device_wait(p->elements_used);
     for (size_t i = 0; i < p->made; i++) {
-        if (p->all[i]->event != NULL)
-            (void)device_wait(p->all[i]->event);
         release_host(p, p->all[i]->shown.memory);
         free(p->all[i]->shown.points);
         device_event_close(p->all[i]->event);

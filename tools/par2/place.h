@@ -84,6 +84,9 @@ int place_invert(place *p, const uint32_t *exponents, const uint16_t *points, si
  * place_finish. *count is the number of the rows. */
 int place_solve(place *p, size_t first, size_t *count);
 
+/* place_can_retry: has a GPU failed that BACKEND_AUTO chose? Then the CPU can do the work again. */
+bool place_can_retry(const place *p);
+
 /* What the place has done since place_open. */
 typedef struct place_times {
     double start;         /* seconds that place_open took */
