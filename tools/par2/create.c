@@ -13,6 +13,7 @@
 
 #include "../gfk/files.h"
 #include "../gfk/report.h"
+#include "md5_many.h"
 #include "packet.h"
 #include "par2.h"
 #include "place.h"
@@ -231,43 +232,73 @@ static size_t volume_of(const create_plan *plan, size_t row) {
     return low;
 }
 
-/* Hashes and writes the stripe of a row; with the last stripe the packet is complete. */
-static int write_row(const creation *c, size_t row, const uint8_t *stripe) {
+enum { ROW_PREFIX_BYTES = PACKET_PREFIX_BYTES + PACKET_RECOVERY_BYTES };
+
+/* What is ahead of a recovery slice in the MD5 of its packet. */
+static void put_prefix(const creation *c, size_t row, uint8_t prefix[ROW_PREFIX_BYTES]) {
+    packet_prefix(prefix, PACKET_RECOVERY, c->plan->set_id);
+    put_32(prefix + PACKET_PREFIX_BYTES, c->plan->first + (uint32_t)row);
+}
+
+/* Goes on with the hashes of rows whose stripes are in a buffer; with the last stripe the hashes are
+ * complete. */
+static void hash_rows(const creation *c, size_t first, size_t count, const place_buffer *b,
+                      size_t at, uint8_t hashes[MD5_MANY][MD5_BYTES]) {
+    uint8_t prefixes[MD5_MANY][ROW_PREFIX_BYTES];
+    const size_t width = (size_t)c->width;
+    for (size_t i = 0; i < count; i++)
+        put_prefix(c, first + i, prefixes[i]);
+    if (c->layout.passes == 1) {
+        md5_many(b->memory + at * b->stride, b->stride, count, width, prefixes[0], ROW_PREFIX_BYTES,
+                 hashes);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        md5_stream *const stream = &c->streams[first + i];
+        if (c->pass == 0) {
+            md5_begin(stream);
+            md5_add(stream, prefixes[i], ROW_PREFIX_BYTES);
+        }
+        md5_add(stream, b->memory + (at + i) * b->stride, width);
+        if (c->pass + 1 == c->layout.passes)
+            md5_end(stream, hashes[i]);
+    }
+}
+
+/* Writes the stripe of a row; with the last stripe the packet is complete. */
+static int write_row(const creation *c, size_t row, const uint8_t *stripe,
+                     const uint8_t hash[MD5_BYTES]) {
     const create_plan *const plan = c->plan;
     const size_t volume = volume_of(plan, row);
     const uint64_t at =
         recovery_offset(c, &plan->volumes[volume], row - plan->volumes[volume].first);
-    uint8_t header[PACKET_HEADER_BYTES + PACKET_RECOVERY_BYTES], hash[MD5_BYTES];
-    md5_stream *const stream = &c->streams[row];
-    uint8_t *const exponent = header + PACKET_HEADER_BYTES;
-    put_32(exponent, plan->first + (uint32_t)row);
-    if (c->pass == 0) {
-        packet_hash_begin(stream, PACKET_RECOVERY, plan->set_id);
-        md5_add(stream, exponent, PACKET_RECOVERY_BYTES);
-    }
-    md5_add(stream, stripe, (size_t)c->width);
+    uint8_t header[PACKET_HEADER_BYTES + PACKET_RECOVERY_BYTES];
     int code = write_at(c, volume, stripe, (size_t)c->width,
                         at + sizeof header + c->pass * c->layout.width);
     if (code == 0 && c->pass + 1 == c->layout.passes) {
-        md5_end(stream, hash);
         packet_header(header, PACKET_RECOVERY, plan->set_id,
                       PACKET_RECOVERY_BYTES + plan->slice_bytes, hash);
+        put_32(header + PACKET_HEADER_BYTES, plan->first + (uint32_t)row);
         code = write_at(c, volume, header, sizeof header, at);
     }
     return code;
 }
 
-/* Writes the rows that one buffer takes. */
+/* Hashes and writes the rows that one buffer takes. */
 static int write_rows(void *context, size_t part) {
     const creation *const c = context;
     const size_t first = part * c->layout.columns, left = c->plan->recovery - first;
     const size_t count = left < c->layout.columns ? left : c->layout.columns;
-    place_buffer *const buffer = place_take(c->p, true);
-    int code = buffer == NULL ? place_finish(c->p) : place_read(c->p, buffer, first, count);
-    for (size_t i = 0; i < count && code == 0; i++)
-        code = write_row(c, first + i, buffer->memory + i * buffer->stride);
-    if (buffer != NULL)
-        place_give(c->p, buffer, 0);
+    uint8_t hashes[MD5_MANY][MD5_BYTES];
+    place_buffer *const b = place_take(c->p, true);
+    int code = b == NULL ? place_finish(c->p) : place_read(c->p, b, first, count);
+    for (size_t i = 0; i < count && code == 0; i++) {
+        if (i % MD5_MANY == 0)
+            hash_rows(c, first + i, count - i < MD5_MANY ? count - i : MD5_MANY, b, i, hashes);
+        code = write_row(c, first + i, b->memory + i * b->stride, hashes[i % MD5_MANY]);
+    }
+    if (b != NULL)
+        place_give(c->p, b, 0);
     return code;
 }
 
@@ -331,7 +362,8 @@ static int hash_files(creation *c) {
     if (code == 0)
         code = place_shape(p, NULL, 0, c->plan->slices, c->plan->slice_bytes, &layout);
     if (code == 0) {
-        const reader_job job = job_of(c, true);
+        reader_job job = job_of(c, true);
+        job.silent = c->layout.passes > 1;
         code = reader_run(&job, p, &layout, 0, layout.width);
         if (code == 0)
             code = place_finish(p);

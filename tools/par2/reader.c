@@ -11,6 +11,7 @@
 
 #include "../gfk/files.h"
 #include "../gfk/report.h"
+#include "md5_many.h"
 #include "par2.h"
 
 unsigned reader_threads(unsigned threads) {
@@ -227,11 +228,16 @@ static set_checksum *checksum_of(const reader *r, size_t slice) {
 }
 
 static void hash_slices(const reader *r, const chunk *c) {
-    for (size_t i = 0; i < c->count; i++) {
-        set_checksum *const to = checksum_of(r, c->first + i);
-        const uint8_t *const memory = c->buffer->memory + i * c->buffer->stride;
-        md5_of(memory, (size_t)r->width, to->md5);
-        to->crc = crc_add(0, memory, (size_t)r->width);
+    uint8_t digests[MD5_MANY][MD5_BYTES];
+    for (size_t first = 0; first < c->count; first += MD5_MANY) {
+        const size_t left = c->count - first, count = left < MD5_MANY ? left : MD5_MANY;
+        const uint8_t *const memory = c->buffer->memory + first * c->buffer->stride;
+        md5_many(memory, c->buffer->stride, count, (size_t)r->width, NULL, 0, digests);
+        for (size_t i = 0; i < count; i++) {
+            set_checksum *const to = checksum_of(r, c->first + first + i);
+            memcpy(to->md5, digests[i], MD5_BYTES);
+            to->crc = crc_add(0, memory + i * c->buffer->stride, (size_t)r->width);
+        }
     }
 }
 
@@ -274,7 +280,8 @@ static void end_use(reader *r, chunk *c) {
     pthread_mutex_unlock(&r->mutex);
     place_give(r->p, buffer, whole ? c->count : 0);
     pthread_mutex_lock(&r->mutex);
-    progress_add((uint64_t)c->count * r->width);
+    if (!r->job->silent)
+        progress_add((uint64_t)c->count * r->width);
     r->left--;
     pthread_cond_broadcast(&r->changed);
 }
