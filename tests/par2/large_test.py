@@ -21,6 +21,7 @@ def recovery_slices(folder, base="set"):
     return found
 
 
+@harness.slow
 def most_slices():
     """32,768 slices in two files, 300 exponents up to the last one; 250 slices are lost."""
     files = {"one": harness.rng.randbytes(4 * 20000), "two": harness.rng.randbytes(4 * 12768 - 3)}
@@ -114,9 +115,10 @@ def digest_of(path):
 
 def stripes():
     """Recovery slices of 30 MB within 8 MiB of buffers: the same volumes as with much memory, and repair."""
-    options = ("-s2000000", "-c15", "-q")
+    slice_bytes = 600000 if harness.options.reduced else 2000000
+    options = (f"-s{slice_bytes}", "-c15", "-q")
     with Folder() as folder:
-        hashes = {"one": written(folder, "one", 30 << 20), "two": written(folder, "two", (10 << 20) + 12345)}
+        hashes = {"one": written(folder, "one", 15 * slice_bytes), "two": written(folder, "two", 5 * slice_bytes + 12345)}
         before = measured(folder, "verify", "--help")
         exact = not harness.options.reduced and not harness.options.backend  # a simulated GPU has its memory here
         most = measured(folder, "create", "-m8", *options, "set.par2", *hashes)
@@ -126,7 +128,7 @@ def stripes():
             check(digest_of(folder / one) == digest_of(folder / other), f"stripes make another {one}")
             os.unlink(folder / other)
         os.unlink(folder / "two")
-        for at in range(0, 18000000, 2000000):
+        for at in range(0, 9 * slice_bytes, slice_bytes):
             harness.overwrite(folder / "one", at, b"damage")
         most = measured(folder, "repair", "-m8", "-q", "set.par2")
         check(not exact or most < before + 24, f"repair -m8 takes {most} MiB, the program {before}")
