@@ -37,17 +37,19 @@ void packet_header(uint8_t header[PACKET_HEADER_BYTES], packet_type type,
     memcpy(header + AT_TYPE, types[type], TYPE_BYTES);
 }
 
-void packet_hash_begin(md5_stream *stream, packet_type type, const uint8_t set_id[MD5_BYTES]) {
-    md5_begin(stream);
-    md5_add(stream, set_id, MD5_BYTES);
-    md5_add(stream, types[type], TYPE_BYTES);
+void packet_prefix(uint8_t prefix[PACKET_PREFIX_BYTES], packet_type type,
+                   const uint8_t set_id[MD5_BYTES]) {
+    memcpy(prefix, set_id, MD5_BYTES);
+    memcpy(prefix + MD5_BYTES, types[type], TYPE_BYTES);
 }
 
 void packet_complete(uint8_t *header_and_body, packet_type type, const uint8_t set_id[MD5_BYTES],
                      size_t body_bytes) {
-    uint8_t hash[MD5_BYTES];
+    uint8_t hash[MD5_BYTES], prefix[PACKET_PREFIX_BYTES];
     md5_stream stream;
-    packet_hash_begin(&stream, type, set_id);
+    packet_prefix(prefix, type, set_id);
+    md5_begin(&stream);
+    md5_add(&stream, prefix, sizeof prefix);
     md5_add(&stream, header_and_body + PACKET_HEADER_BYTES, body_bytes);
     md5_end(&stream, hash);
     packet_header(header_and_body, type, set_id, body_bytes, hash);

@@ -12,6 +12,7 @@
 
 enum {
     PACKET_HEADER_BYTES = 64,
+    PACKET_PREFIX_BYTES = 32,  /* set id and type, which are ahead of the body in the MD5 */
     PACKET_RECOVERY_BYTES = 4, /* of the body of a recovery packet, ahead of the slice */
     PACKET_MOST_BODY =
         16 << 20, /* of a packet that is no recovery packet; larger ones are damaged */
@@ -58,12 +59,12 @@ typedef struct packet_count {
 int packet_search(int fd, const char *path, unsigned threads, packet_visit *visit, void *context,
                   packet_count *count);
 
-/* packet_header: writes the header of a packet whose MD5 is known: of set id, type and body, as
- * packet_hash_begin begins it. */
+/* packet_header: writes the header of a packet whose MD5 is known: of the prefix and the body. */
 void packet_header(uint8_t header[PACKET_HEADER_BYTES], packet_type type,
                    const uint8_t set_id[MD5_BYTES], uint64_t body_bytes,
                    const uint8_t hash[MD5_BYTES]);
-void packet_hash_begin(md5_stream *stream, packet_type type, const uint8_t set_id[MD5_BYTES]);
+void packet_prefix(uint8_t prefix[PACKET_PREFIX_BYTES], packet_type type,
+                   const uint8_t set_id[MD5_BYTES]);
 /* packet_complete: fills the header ahead of a body in memory. */
 void packet_complete(uint8_t *header_and_body, packet_type type, const uint8_t set_id[MD5_BYTES],
                      size_t body_bytes);

@@ -133,6 +133,14 @@ static size_t round_up(size_t value, size_t unit) {
     return (value + unit - 1) / unit * unit;
 }
 
+/* The distance of columns and rows. Columns that are multiples of 512 bytes apart would share few
+ * lines of a cache, which md5_many reads side by side. */
+static size_t stride_of(uint64_t width) {
+    enum { LONG = 1 << 14, NEAR = 512 };
+    const size_t stride = round_up((size_t)width, LINE);
+    return stride >= LONG && stride % NEAR == 0 ? stride + LINE : stride;
+}
+
 /* Keeps the first error and wakes everybody. With the mutex. */
 static void note(place *p, gfk_status status) {
     if (p->status == GFK_STATUS_SUCCESS)
@@ -338,7 +346,7 @@ static gfk_status shape_cpu(place *p, size_t cols, uint64_t slice) {
     const size_t columns = p->kind == PLACE_IDLE ? LEAST_BUFFERS : cols < 128 ? cols : 128;
     const uint64_t most = p->memory / (p->rows + columns) / LINE * LINE;
     p->width = (size_t)(slice < most ? slice : most < LINE ? LINE : most);
-    p->stride = round_up(p->width, LINE);
+    p->stride = stride_of(p->width);
     const uint64_t used = p->rows * (uint64_t)p->stride;
     p->memory = p->memory > used ? p->memory - used : 0;
     p->most_columns = cols;
@@ -349,7 +357,7 @@ static gfk_status shape_cpu(place *p, size_t cols, uint64_t slice) {
 static uint64_t device_bytes(const place *p, uint64_t width, size_t batch_columns) {
     const uint64_t elements =
         p->run_count == 0 ? p->rows * (uint64_t)batch_columns * sizeof *p->elements : 0;
-    return (p->rows + 2 * (uint64_t)batch_columns) * round_up((size_t)width, LINE) + elements;
+    return (p->rows + 2 * (uint64_t)batch_columns) * stride_of(width) + elements;
 }
 
 static gfk_status shape_gpu(place *p, size_t cols, uint64_t slice) {
@@ -363,14 +371,15 @@ static gfk_status shape_gpu(place *p, size_t cols, uint64_t slice) {
     const uint64_t room = p->device_memory > taken ? p->device_memory - taken : 0;
     while (columns > LEAST_COLUMNS && device_bytes(p, width, columns) > room)
         columns /= 2;
-    /* LINE bytes of each row and column take device_bytes(LINE). */
     const uint64_t elements = device_bytes(p, 0, columns);
-    if (device_bytes(p, width, columns) > room && room > elements)
+    if (device_bytes(p, width, columns) > room && room > elements) {
         width = (room - elements) / (p->rows + 2 * (uint64_t)columns) / LINE * LINE;
+        width -= width < LINE ? 0 : LINE; /* which stride_of may add */
+    }
     if (width == 0 || device_bytes(p, width, columns) > room)
         return GFK_STATUS_OUT_OF_MEMORY;
     p->width = (size_t)width;
-    p->stride = round_up(p->width, LINE);
+    p->stride = stride_of(p->width);
     p->most_columns = columns;
     return status;
 }
