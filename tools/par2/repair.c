@@ -539,7 +539,9 @@ static int compute(repair *r) {
 
 static int check_file(repair *r, size_t i, unsigned threads) {
     restored *const f = &r->files[i];
-    return scan_check(&r->v->set, f->file, r->temps[i].fd, r->places[i].path, threads, &f->good);
+    return scan_check(&r->v->set, f->file, r->temps[i].fd, r->places[i].path, threads,
+                      r->options->coder.memory / (threads == 1 ? reader_threads(r->threads) : 1),
+                      &f->good);
 }
 
 static int check_one(void *context, size_t i) {

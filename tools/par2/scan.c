@@ -14,12 +14,15 @@
 
 #include "../gfk/files.h"
 #include "../gfk/report.h"
+#include "md5_many.h"
 #include "par2.h"
 #include "reader.h"
 #include "slide.h"
 
 enum {
-    PIECE_BYTES = 256 << 10, /* bytes that are read at once */
+    PIECE_BYTES = 256 << 10, /* bytes that are read at once, unless md5_many hashes slices */
+    GROUP_BYTES = 32 << 20,  /* of the slices that md5_many hashes, at most */
+    LEAST_GROUP = 4,         /* slices that are worth md5_many */
     TASK_BYTES = 4 << 20     /* bytes of the slices of one task, at least */
 };
 
@@ -43,8 +46,19 @@ typedef struct task {
     size_t job, first, count;
 } task;
 
+/* Buffers for tasks: as many as there are threads, each for a group of slices. */
+typedef struct buffers {
+    pthread_mutex_t mutex;
+    uint8_t **free;
+    size_t count, room;
+    size_t slices; /* of a group; 0: slices are hashed one by one */
+    size_t stride; /* from one slice of a group to the next */
+    size_t bytes;
+} buffers;
+
 typedef struct scanner {
     scan *s;
+    buffers buffers;
     const par2_set *set;
     const scan_options *options;
     size_t source_room;
@@ -266,6 +280,67 @@ static const uint8_t *md5_of_slice(const set_file *f, bool whole, size_t slice) 
     return whole ? f->md5 : f->checksums[slice].md5;
 }
 
+/* The buffers of all threads take half of the memory at most. */
+static bool buffers_make(buffers *b, uint64_t slice_bytes, unsigned threads, uint64_t memory) {
+    enum { LINE = 64, NEAR = 512 };
+    const size_t count = reader_threads(threads);
+    const uint64_t share = memory / 2 / count, most = share < GROUP_BYTES ? share : GROUP_BYTES;
+    *b = (buffers){.mutex = PTHREAD_MUTEX_INITIALIZER, .room = count, .bytes = PIECE_BYTES};
+    b->free = calloc(count, sizeof *b->free);
+    if (slice_bytes <= most) {
+        /* Slices that are multiples of NEAR apart would share few lines of a cache. */
+        const size_t stride = ((size_t)slice_bytes + LINE - 1) / LINE * LINE;
+        b->stride = stride % NEAR == 0 ? stride + LINE : stride;
+        b->slices = (size_t)most / b->stride;
+        b->slices = b->slices > MD5_MANY ? MD5_MANY : b->slices < LEAST_GROUP ? 0 : b->slices;
+        b->bytes = b->slices * b->stride > PIECE_BYTES ? b->slices * b->stride : PIECE_BYTES;
+    }
+    return b->free != NULL;
+}
+
+static uint8_t *buffers_take(buffers *b) {
+    pthread_mutex_lock(&b->mutex);
+    uint8_t *const kept = b->count == 0 ? NULL : b->free[--b->count];
+    pthread_mutex_unlock(&b->mutex);
+    return kept == NULL ? malloc(b->bytes) : kept;
+}
+
+static void buffers_give(buffers *b, uint8_t *buffer) {
+    pthread_mutex_lock(&b->mutex);
+    if (b->count < b->room) {
+        b->free[b->count++] = buffer;
+        buffer = NULL;
+    }
+    pthread_mutex_unlock(&b->mutex);
+    free(buffer);
+}
+
+static void buffers_free(buffers *b) {
+    for (size_t i = 0; i < b->count; i++)
+        free(b->free[i]);
+    free(b->free);
+}
+
+/* Hashes slices of a file together, as many as there are in a group, of `count` ones from `first` on.
+ * Returns the number of slices, which is 0 if the slices are to be hashed one by one: short ones, and
+ * those that cannot be read. */
+static size_t hash_group(const par2_set *set, const set_file *f, size_t first, size_t count, int fd,
+                         const buffers *b, uint8_t *memory, uint8_t (*md5)[MD5_BYTES]) {
+    struct iovec to[MD5_MANY];
+    const size_t slice = (size_t)set->slice_bytes, whole = (size_t)(f->bytes / set->slice_bytes);
+    size_t n = count < b->slices ? count : b->slices;
+    n = first + n <= whole ? n : first < whole ? whole - first : 0;
+    if (n < LEAST_GROUP)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        to[i] = (struct iovec){memory + i * b->stride, slice};
+    const ssize_t got = read_buffers(fd, to, n, first * set->slice_bytes);
+    n = got < 0 ? 0 : (size_t)got / slice;
+    if (n != 0)
+        md5_many(memory, b->stride, n, slice, NULL, 0, md5);
+    return n;
+}
+
 /* Adds a job; hashes of a file without bytes are none. */
 static int add_job(scanner *r, uint32_t source, size_t file, bool whole) {
     const set_file *const f = &r->set->files[file];
@@ -304,38 +379,54 @@ static int has_crc(const par2_set *set, const set_file *f, size_t slice, int fd,
     return 0;
 }
 
+/* Hashes slices of a job from k on. Returns the number of slices. */
+static size_t hash_some(scanner *r, job *j, size_t k, size_t count, int fd, uint8_t *memory) {
+    const set_file *const f = &r->set->files[j->file];
+    slice_hash *const h = &r->hashes[j->first + k];
+    uint8_t md5[MD5_MANY][MD5_BYTES];
+    uint64_t there = 0;
+    int error = 0;
+    bool hash = true;
+    const bool wrong = atomic_load(&j->wrong) && !j->whole;
+    const size_t n =
+        wrong || j->whole ? 0 : hash_group(r->set, f, k, count, fd, &r->buffers, memory, md5);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(h[i].md5, md5[i], MD5_BYTES);
+        h[i].valid = true;
+        there += r->set->slice_bytes;
+    }
+    if (wrong)
+        error = has_crc(r->set, f, k, fd, memory, &hash, &there);
+    if (n == 0 && error == 0 && hash) {
+        error = hash_slice(r->set, f, j->whole, k, fd, memory, h->md5, &there);
+        h->valid = error == 0 && there != 0;
+    }
+    if (error != 0)
+        scan_complain(r->s->sources[j->source], error);
+    scan_progress(there);
+    const size_t last = n == 0 ? 0 : n - 1;
+    atomic_store(&j->wrong,
+                 !h[last].valid ||
+                     memcmp(h[last].md5, md5_of_slice(f, j->whole, k + last), MD5_BYTES) != 0);
+    return last + 1;
+}
+
 static int run_task(void *context, size_t i) {
     scanner *const r = context;
     const task *const t = &r->tasks[i];
     job *const j = &r->jobs[t->job];
-    const set_file *const f = &r->set->files[j->file];
     scan_source *const source = r->s->sources[j->source];
-    uint8_t *const piece = malloc(PIECE_BYTES);
-    if (piece == NULL)
+    uint8_t *const memory = buffers_take(&r->buffers);
+    if (memory == NULL)
         return par2_no_memory();
     const int fd = scan_open(source);
     if (fd < 0)
         scan_complain(source, errno);
-    for (size_t k = t->first; k < t->first + t->count && fd >= 0; k++) {
-        slice_hash *const h = &r->hashes[j->first + k];
-        uint64_t there = 0;
-        int error = 0;
-        bool hash = true;
-        if (atomic_load(&j->wrong) && !j->whole)
-            error = has_crc(r->set, f, k, fd, piece, &hash, &there);
-        if (error == 0 && hash) {
-            error = hash_slice(r->set, f, j->whole, k, fd, piece, h->md5, &there);
-            h->valid = error == 0 && there != 0;
-        }
-        if (error != 0)
-            scan_complain(source, error);
-        atomic_store(&j->wrong,
-                     !h->valid || memcmp(h->md5, md5_of_slice(f, j->whole, k), MD5_BYTES) != 0);
-        scan_progress(there);
-    }
+    for (size_t done = 0; done < t->count && fd >= 0;)
+        done += hash_some(r, j, t->first + done, t->count - done, fd, memory);
     if (fd >= 0)
         close(fd);
-    free(piece);
+    buffers_give(&r->buffers, memory);
     return 0;
 }
 
@@ -343,7 +434,8 @@ static int run_task(void *context, size_t i) {
 static int run_jobs(scanner *r, size_t first) {
     const size_t old = first == r->job_count ? r->hash_count : r->jobs[first].first;
     const uint64_t slice = r->set->slice_bytes;
-    const size_t slices = slice < TASK_BYTES ? (size_t)(TASK_BYTES / slice) : 1;
+    size_t slices = slice < TASK_BYTES ? (size_t)(TASK_BYTES / slice) : 1;
+    slices = slices > r->buffers.slices ? slices : r->buffers.slices;
     slice_hash *const grown = realloc(r->hashes, (r->hash_count + 1) * sizeof *grown);
     size_t room = 1;
     for (size_t i = first; i < r->job_count; i++)
@@ -805,6 +897,8 @@ int scan_run(scan *made, const par2_set *set, const scan_options *options) {
     *made = (scan){.set = set};
     scanner r = {.s = made, .set = set, .options = options};
     int code = check_names(set);
+    if (code == 0 && !buffers_make(&r.buffers, set->slice_bytes, options->threads, options->memory))
+        code = par2_no_memory();
     if (code == 0)
         code = allocate(&r);
     if (code == 0)
@@ -819,6 +913,7 @@ int scan_run(scan *made, const par2_set *set, const scan_options *options) {
         count_found(made);
     while (r.known != NULL)
         tdelete(*(scan_source **)r.known, &r.known, by_identity);
+    buffers_free(&r.buffers);
     free(r.by_md5);
     free(r.file_of);
     free(r.jobs);
@@ -845,34 +940,53 @@ typedef struct check {
     bool whole;
     int fd;
     const char *path;
+    buffers buffers;
+    size_t slices; /* of a task */
     atomic_bool wrong;
 } check;
 
-static int check_slice(void *context, size_t i) {
+static int check_slices(void *context, size_t i) {
     check *const c = context;
-    uint8_t md5[MD5_BYTES];
-    uint64_t there = 0;
-    uint8_t *const piece = atomic_load(&c->wrong) ? NULL : malloc(PIECE_BYTES);
-    if (piece == NULL)
-        return atomic_load(&c->wrong) ? 0 : par2_no_memory();
-    const int error = hash_slice(c->set, c->file, c->whole, i, c->fd, piece, md5, &there);
-    free(piece);
-    if (error != 0)
-        return par2_code(fail_for(error, "read", c->path));
-    if (there == 0 || memcmp(md5, md5_of_slice(c->file, c->whole, i), MD5_BYTES) != 0)
-        atomic_store(&c->wrong, true);
-    return 0;
+    const size_t first = i * c->slices, all = c->whole ? 1 : c->file->slices;
+    const size_t count = all - first < c->slices ? all - first : c->slices;
+    uint8_t *const memory = buffers_take(&c->buffers);
+    int error = 0;
+    if (memory == NULL)
+        return par2_no_memory();
+    for (size_t done = 0; done < count && error == 0 && !atomic_load(&c->wrong);) {
+        uint8_t md5[MD5_MANY][MD5_BYTES];
+        uint64_t there = 1;
+        size_t n = c->whole ? 0
+                            : hash_group(c->set, c->file, first + done, count - done, c->fd,
+                                         &c->buffers, memory, md5);
+        if (n == 0) {
+            error =
+                hash_slice(c->set, c->file, c->whole, first + done, c->fd, memory, md5[0], &there);
+            n = 1;
+        }
+        for (size_t k = 0; k < n && error == 0; k++)
+            if (there == 0 ||
+                memcmp(md5[k], md5_of_slice(c->file, c->whole, first + done + k), MD5_BYTES) != 0)
+                atomic_store(&c->wrong, true);
+        done += n;
+    }
+    buffers_give(&c->buffers, memory);
+    return error == 0 ? 0 : par2_code(fail_for(error, "read", c->path));
 }
 
 int scan_check(const par2_set *set, size_t file, int fd, const char *path, unsigned threads,
-               bool *intact) {
+               uint64_t memory, bool *intact) {
     struct stat status;
     const set_file *const f = &set->files[file];
-    check c = {set, f, is_whole(set, f), fd, path, false};
+    check c = {.set = set, .file = f, .whole = is_whole(set, f), .fd = fd, .path = path};
     if (fstat(fd, &status) != 0)
         return par2_code(fail_for(errno, "read", path));
-    const size_t count = f->bytes == 0 ? 0 : c.whole ? 1 : f->slices;
-    const int code = parallel_for(threads, count, check_slice, &c);
+    if (!buffers_make(&c.buffers, set->slice_bytes, threads, memory))
+        return par2_no_memory();
+    c.slices = c.buffers.slices == 0 ? 1 : c.buffers.slices;
+    const size_t count = f->bytes == 0 ? 0 : c.whole ? 1 : (f->slices + c.slices - 1) / c.slices;
+    const int code = parallel_for(threads, count, check_slices, &c);
+    buffers_free(&c.buffers);
     *intact = !atomic_load(&c.wrong) && (uint64_t)status.st_size == f->bytes && can_exist(f);
     return code;
 }

@@ -65,6 +65,7 @@ typedef struct scan {
 typedef struct scan_options {
     folder *base;     /* the names of the set's files begin here */
     unsigned threads; /* 0: one for each core that the process may run on */
+    uint64_t memory;  /* bytes for buffers */
     char **extra;     /* paths of further files */
     size_t extra_count;
 } scan_options;
@@ -79,9 +80,9 @@ void scan_free(scan *s);
 int scan_open(const scan_source *source);
 
 /* scan_check: reads a file by its descriptor, and tells whether the file is file number `file` of
- * the set. Slices are hashed in parallel. Returns 0, or an exit code after a message about `path`.
- */
+ * the set. Slices are hashed in parallel; threads and memory are as of scan_options. Returns 0, or an
+ * exit code after a message about `path`. */
 int scan_check(const par2_set *set, size_t file, int fd, const char *path, unsigned threads,
-               bool *intact);
+               uint64_t memory, bool *intact);
 
 #endif

@@ -135,7 +135,8 @@ int verification_run(verification *v, const par2_options *options) {
     if (code == 0)
         code = set_open(&v->set, options->set, a.volumes, a.volume_count, options->coder.threads);
     const double opened = seconds_now();
-    const scan_options how = {v->base, options->coder.threads, a.files, a.file_count};
+    const scan_options how = {v->base, options->coder.threads, options->coder.memory, a.files,
+                              a.file_count};
     if (code == 0)
         report_set(v);
     if (code == 0)
