@@ -6,10 +6,10 @@
 
 Of each case, in the order of their work: create as a whole; reading and hashing alone (--hash-only); products alone,
 whose operands are in buffers on the host (--products-only); gfk_matmul of the same shape with all operands in place;
-repair of as many slices as there are recovery slices, whose bytes are compared. Then turbo, as long as the time lasts: beyond it, and
-beyond --most-turbo multiply-adds, its time is computed from its rate in the largest case that it ran. What does not
-fit into --seconds is left out, the largest cases first. The files are random bytes. A page with a table is written
-next to the JSON.
+repair of as many slices as there are recovery slices, whose bytes are compared. Then turbo, as long as the time lasts:
+beyond it, and beyond --most-turbo multiply-adds, its time is computed from its rate in the largest case that it ran.
+What does not fit into --seconds is left out, the largest cases first. The files are random bytes. A page with a table
+is written next to the JSON.
 
 --library is libgfk.so for gfk_matmul alone, by default the one that GFK is linked with."""
 
@@ -126,65 +126,68 @@ class Desc(ctypes.Structure):
 
 
 class Matmul:
-    """gfk_matmul on the first GPU, with memory of the CUDA driver; on the CPU where there is none."""
+    """gfk_matmul alone: on the first GPU, with memory of the CUDA driver, or on the CPU."""
 
     def __init__(self, library):
         self.gfk = ctypes.CDLL(library)
-        self.field = Field()
-        self.check(self.gfk.gfk_field_init(ctypes.byref(self.field), 16, ctypes.c_uint64(0)))
-        self.cuda = None
+        size, pointer = ctypes.c_size_t, ctypes.c_void_p
+        self.gfk.gfk_field_init.argtypes = [pointer, ctypes.c_uint, ctypes.c_uint64]
+        self.gfk.gfk_matmul_workspace.argtypes = [pointer, size, size, size, pointer, pointer]
+        self.gfk.gfk_matmul.argtypes = [*[pointer] * 4, size, ctypes.c_int, pointer, pointer, size, pointer]
+        self.field, self.cuda = Field(), None
+        self.check(self.gfk.gfk_field_init(ctypes.byref(self.field), 16, 0))
         try:
-            cuda, device, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.c_void_p()
+            cuda, device, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), pointer()
             if cuda.cuInit(0) == 0 and cuda.cuDeviceGet(ctypes.byref(device), 0) == 0:
                 self.check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
                 self.check(cuda.cuCtxSetCurrent(context))
+                cuda.cuMemAlloc_v2.argtypes = [pointer, size]
+                cuda.cuMemcpyHtoD_v2.argtypes = [ctypes.c_uint64, pointer, size]
+                cuda.cuMemFree_v2.argtypes = [ctypes.c_uint64]
                 self.cuda = cuda
         except OSError:
             pass
-        self.desc = Desc(ctypes.sizeof(Desc), 0 if self.cuda else CPU, 0, False, None)
 
     @staticmethod
     def check(status):
         if status != 0:
             raise SystemExit(f"par2.py: a call returned {status}")
 
-    def memory(self, size, content=b""):
-        """Memory that is aligned to 256 bytes, and what keeps it; random bytes, the first ones again and again."""
-        if not self.cuda:
+    def memory(self, size, content, gpu):
+        """Memory that is aligned to 256 bytes, and what keeps it; the content again and again."""
+        if not gpu:
             buffer = ctypes.create_string_buffer(size + 256)
             address = -(-ctypes.addressof(buffer) // 256) * 256
             for at in range(0, size, len(content) or size):
                 ctypes.memmove(address + at, content, min(len(content), size - at))
             return address, buffer
-        pointer = ctypes.c_uint64()
-        self.check(self.cuda.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(size)))
+        address = ctypes.c_uint64()
+        self.check(self.cuda.cuMemAlloc_v2(ctypes.byref(address), size))
         for at in range(0, size, len(content) or size):
-            self.check(self.cuda.cuMemcpyHtoD_v2(ctypes.c_uint64(pointer.value + at), content,
-                                                 ctypes.c_size_t(min(len(content), size - at))))
-        return pointer.value, None
+            self.check(self.cuda.cuMemcpyHtoD_v2(address.value + at, content, min(len(content), size - at)))
+        return address.value, None
 
-    def rate(self, rows, cols, size, most, clock):
+    def rate(self, rows, cols, size, most, gpu, clock):
         """Multiply-adds of bytes per second for slices of `size` bytes, or shorter ones where all do not fit into
         `most` bytes of memory."""
         size = max(4, min(size, most // (rows + cols)) // 16 * 16)
         matrix = Matrix(None, rows, cols, 0, PAR2_MATRIX, None, None, 0, 0)
-        workspace = ctypes.c_size_t()
-        self.check(self.gfk.gfk_matmul_workspace(ctypes.byref(self.field), ctypes.c_size_t(rows), ctypes.c_size_t(cols),
-                                                 ctypes.c_size_t(size), ctypes.byref(self.desc), ctypes.byref(workspace)))
+        desc, workspace = Desc(ctypes.sizeof(Desc), 0 if gpu else CPU, 0, False, None), ctypes.c_size_t()
+        field, matrix, desc_at = ctypes.byref(self.field), ctypes.byref(matrix), ctypes.byref(desc)
+        self.check(self.gfk.gfk_matmul_workspace(field, rows, cols, size, desc_at, ctypes.byref(workspace)))
         content = os.urandom(min(PIECE, cols * size))
-        kept = [self.memory(cols * size, content), self.memory(rows * size, content), self.memory(workspace.value)]
-        b, c = Regions(None, kept[0][0], size), Regions(None, kept[1][0], size)
+        kept = [self.memory(bytes_, content, gpu) for bytes_ in (cols * size, rows * size)]
+        kept.append(self.memory(workspace.value, b"", gpu))
+        b, c = (ctypes.byref(Regions(None, address, size)) for address, _ in kept[:2])
         times = []
         while len(times) < 2 or (sum(times) < 0.5 and len(times) < 50 and clock.left() > 0):
             start = time.perf_counter()
-            self.check(self.gfk.gfk_matmul(ctypes.byref(self.field), ctypes.byref(matrix), ctypes.byref(b), ctypes.byref(c),
-                                           ctypes.c_size_t(size), XOR, ctypes.byref(self.desc), ctypes.c_void_p(kept[2][0]),
-                                           workspace, None))
-            if self.cuda:
+            self.check(self.gfk.gfk_matmul(field, matrix, b, c, size, XOR, desc_at, kept[2][0], workspace, None))
+            if gpu:
                 self.check(self.cuda.cuCtxSynchronize())
             times.append(time.perf_counter() - start)
-        for address, _ in kept if self.cuda else ():
-            self.check(self.cuda.cuMemFree_v2(ctypes.c_uint64(address)))
+        for address, _ in kept if gpu else ():
+            self.check(self.cuda.cuMemFree_v2(address))
         return {"slice_bytes": size, "rate": rows * cols * size / min(times[1:])}  # the first loads the kernel
 
 
@@ -230,9 +233,10 @@ def measure(options, clock, case, matmul):
         slice_bytes = -(-size // (32768 - count) // 4) * 4
         slices = sum(-(-length // slice_bytes) for length in files.sizes)
     recovery = max(1, slices * percent // 100)
-    row = {"what": "par2", "bytes": size, "files": count, "slice_bytes": slice_bytes, "slices": slices, "percent": percent,
-           "recovery": recovery, "multiply_adds": recovery * slices * slice_bytes}
-    create = [options.gfk, "par2", "create", "-v", "-v", *options.gfk_options, f"-s{slice_bytes}", f"-c{recovery}"]
+    row = {"what": "par2", "bytes": size, "files": count, "slice_bytes": slice_bytes, "slices": slices,
+           "percent": percent, "recovery": recovery, "multiply_adds": recovery * slices * slice_bytes}
+    common = ["-v", "-v", "--backend", options.backend]
+    create = [options.gfk, "par2", "create", *common, f"-s{slice_bytes}", f"-c{recovery}"]
 
     def whole():
         files.remove("set*.par2")
@@ -244,14 +248,15 @@ def measure(options, clock, case, matmul):
     row["counts"] = numbers(outputs[0], "count")
     row["hashing"], _ = repeated(lambda: run([*create, "--hash-only", "none.par2", *files.names], files.folder), clock,
                                  options.repetitions)
-    row["products"], outputs = repeated(lambda: run([*create, "--products-only", "none.par2", *files.names], files.folder),
-                                        clock, options.repetitions)
+    row["place"] = re.search(r"computed on the (.*)", outputs[0]).group(1)
+    _, outputs = repeated(lambda: run([*create, "--products-only", "none.par2", *files.names], files.folder), clock,
+                          options.repetitions)
     row["products"] = summary([numbers(output, "time")["products"] for output in outputs])
-    row["gfk_matmul"] = matmul.rate(recovery, slices, slice_bytes, options.memory, clock)
+    row["gfk_matmul"] = matmul.rate(recovery, slices, slice_bytes, options.memory, row["place"] != "CPU", clock)
 
     before = files.digests()
     files.damage(slice_bytes, recovery)
-    seconds, output = run([options.gfk, "par2", "repair", "-v", "-v", *options.gfk_options, "set.par2"], files.folder)
+    seconds, output = run([options.gfk, "par2", "repair", *common, "set.par2"], files.folder)
     row["repair"] = {"seconds": seconds, "slices": recovery, "parts": numbers(output, "time")}
     if files.digests() != before:
         raise SystemExit(f"par2.py: {case}: the repaired files are not what they were")
@@ -288,8 +293,8 @@ def amount(size):
 
 
 def table(rows):
-    yield ("| data | files | slices | recovery | multiply-adds | create, s | reading and hashing, s | products, s | create / "
-           "longer | products, multiply-adds/s | of gfk_matmul | repair, s | turbo, s | turbo / gfk |")
+    yield ("| data | files | slices | recovery | multiply-adds | create, s | reading and hashing, s | products, s "
+           "| create / longer | products, multiply-adds/s | of gfk_matmul | repair, s | turbo, s | turbo / gfk |")
     yield "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     for row in rows:
         create, hashing, products = row["create"]["median"], row["hashing"]["median"], row["products"]["median"]
@@ -298,18 +303,19 @@ def table(rows):
         seconds = turbo["create"]["median"] if "create" in turbo else turbo.get("computed")
         mark = " (computed)" if "computed" in turbo else ""
         wins = " **turbo**" if seconds and seconds < create else ""
-        yield (f"| {amount(row['bytes'])} | {row['files']} | {row['slices']} | {row['recovery']} | {row['multiply_adds']:.1e} "
-               f"| {create:.2f} | {hashing:.2f} | {products:.3f} | {create / max(hashing, products):.2f} | {rate:.2e} "
-               f"| {100 * rate / row['gfk_matmul']['rate']:.0f} % | {row['repair']['seconds']:.2f} "
-               f"| {f'{seconds:.1f}{mark}' if seconds else '-'} | {f'{seconds / create:.1f}{wins}' if seconds else '-'} |")
+        times = f"{seconds:.1f}{mark} | {seconds / create:.1f}{wins}" if seconds else "- | -"
+        yield (f"| {amount(row['bytes'])} | {row['files']} | {row['slices']} | {row['recovery']} "
+               f"| {row['multiply_adds']:.1e}{' (CPU)' * (row['place'] == 'CPU')} | {create:.2f} "
+               f"| {hashing:.2f} | {products:.3f} | {create / max(hashing, products):.2f} | {rate:.2e} "
+               f"| {100 * rate / row['gfk_matmul']['rate']:.0f} % | {row['repair']['seconds']:.2f} | {times} |")
 
 
 def page(context, rows):
     yield "# PAR2\n"
     yield (f"`gfk par2 create` on {context['gpu'] or context['processor']}, {context['cores']} cores of "
-           f"{context['processor']}; written by bench/par2.py, whose beginning explains the columns. Times are medians. "
-           "Multiply-adds are of bytes. Turbo is par2cmdline-turbo on all cores of the same machine; (computed) stands for "
-           "its time from its rate in the largest case that it ran, and **turbo** where turbo is faster.\n")
+           f"{context['processor']}; written by bench/par2.py, whose beginning explains the columns. Times are "
+           "medians. Multiply-adds are of bytes; (CPU): gfk chose the CPU. Turbo is par2cmdline-turbo on all cores of the same "
+           "machine; (computed): its time from its rate in the largest case that it ran; **turbo**: it is faster.\n")
     yield from table(rows)
 
 
@@ -335,9 +341,8 @@ def parsed():
     parser.add_argument("--memory", type=float, default=16 * GB, help="bytes of operands of gfk_matmul alone")
     parser.add_argument("--most-turbo", type=float, default=1e14, help="multiply-adds")
     parser.add_argument("--tiny", action="store_true", help="cases of a few MB, to try this program")
-    parser.add_argument("--gfk-options", nargs="*", default=[], help='of create and repair, for example " --backend=cuda"')
+    parser.add_argument("--backend", default="auto", help="of gfk par2")
     options = parser.parse_args()
-    options.gfk_options = [word.strip() for word in options.gfk_options]
     options.memory = int(options.memory)
     return options
 

@@ -49,7 +49,8 @@ def sets():
             (("-c12",), SIZE, range(12)), (("-c", "12"), SIZE, range(12)), (("-r10",), SIZE, range(round(slices / 10))),
             (("-c12", "-f", "500"), SIZE, range(500, 512)), (("-c2", "-f65533"), SIZE, range(65533, 65535)),
             (("-c12", "-n5"), SIZE, range(12)), (("-c12", "-n5", "-u"), SIZE, range(12)),
-            (("-c12", "-l"), SIZE, range(12)), (("-c0",), SIZE, ()), (("-c3", "-s4"), 4, range(3)), (("-c3", "-s8"), 8, range(3)),
+            (("-c12", "-l"), SIZE, range(12)), (("-c0",), SIZE, ()), (("-c3", "-s4"), 4, range(3)),
+            (("-c3", "-s8"), 8, range(3)),
             (("-c4", "-s20000"), 20000, range(4)), (("-c2", "-s1000000"), 1000000, range(2))):
         with Folder() as folder:
             write(folder, files)

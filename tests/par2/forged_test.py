@@ -110,7 +110,8 @@ def main_packets():
     with Case() as case:
         ids = [file.id for file in case.set.files]
         for size, count, ids_there in [
-                *((number, 2, ids) for number in numbers()), *((SIZE, number & 0xffffffff, ids) for number in numbers()),
+                *((number, 2, ids) for number in numbers()),
+                *((SIZE, number & 0xffffffff, ids) for number in numbers()),
                 (SIZE, 2, ids[:1]), (SIZE, 2, []), (SIZE, 1, ids), (SIZE, 2, ids[::-1]), (SIZE, 3, ids + ids[:1]),
                 (SIZE, 2, [ids[0]] * 2), (SIZE, 40000, ids * 20000), (SIZE, 2, [bytes(16)] * 2),
                 (SIZE, 2, ids + [b"1234"])]:

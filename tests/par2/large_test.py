@@ -118,7 +118,8 @@ def stripes():
     slice_bytes = 600000 if harness.options.reduced else 2000000
     options = (f"-s{slice_bytes}", "-c15", "-q")
     with Folder() as folder:
-        hashes = {"one": written(folder, "one", 15 * slice_bytes), "two": written(folder, "two", 5 * slice_bytes + 12345)}
+        hashes = {name: written(folder, name, size)
+                  for name, size in (("one", 15 * slice_bytes), ("two", 5 * slice_bytes + 12345))}
         before = measured(folder, "verify", "--help")
         exact = not harness.options.reduced and not harness.options.backend  # a simulated GPU has its memory here
         most = measured(folder, "create", "-m8", *options, "set.par2", *hashes)
