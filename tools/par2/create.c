@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "../gfk/files.h"
@@ -31,6 +32,10 @@ typedef struct creation {
     temp_file *temps; /* one for each volume */
     file_place *places;
     size_t opened;     /* volumes that have a place */
+    pthread_t reserve; /* the thread that reserves the volumes' blocks */
+    bool reserving;
+    int reserve_error; /* of the system, for reserve_volume */
+    size_t reserve_volume;
     uint8_t *critical; /* the packets that describe the set, without that of the creator */
     size_t critical_bytes;
     reader_slice *slices;
@@ -139,6 +144,46 @@ static int open_volumes(creation *c) {
         code = par2_code(temp_create(&c->temps[i], &c->places[i]));
     }
     return code;
+}
+
+/* Does the disk have room for all volumes? Where the system does not know, writing will tell. */
+static int check_room(const creation *c) {
+    struct statvfs disk;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < c->opened; i++)
+        bytes += volume_bytes(c, &c->plan->volumes[i]);
+    return fstatvfs(c->temps[0].fd, &disk) != 0 || disk.f_blocks == 0 ||
+                   bytes / disk.f_frsize <= disk.f_bavail
+               ? 0
+               : par2_code(fail_for(ENOSPC, "write", c->places[0].path));
+}
+
+/* Gives the volumes their blocks on the disk, the largest volume first, while the files are read: then
+ * writing takes less time, and a full disk is known before. */
+static void *reserve_thread(void *context) {
+    creation *const c = context;
+    for (size_t i = c->opened; i-- != 0 && c->reserve_error == 0;) {
+        const uint64_t bytes = volume_bytes(c, &c->plan->volumes[i]);
+        if (fallocate(c->temps[i].fd, 0, 0, (off_t)bytes) != 0 &&
+            (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
+            c->reserve_error = errno;
+            c->reserve_volume = i;
+        }
+    }
+    return NULL;
+}
+
+static void reserve_begin(creation *c) {
+    c->reserving = c->opened != 0 && pthread_create(&c->reserve, NULL, reserve_thread, c) == 0;
+}
+
+static int reserve_end(creation *c) {
+    if (c->reserving)
+        pthread_join(c->reserve, NULL);
+    c->reserving = false;
+    return c->reserve_error == 0
+               ? 0
+               : par2_code(fail_for(c->reserve_error, "write", c->places[c->reserve_volume].path));
 }
 
 static int write_at(const creation *c, size_t volume, const void *memory, size_t bytes,
@@ -401,6 +446,8 @@ static int run_pass(creation *c) {
         code = finished;
     const double computed = seconds_now();
     if (code == 0)
+        code = reserve_end(c);
+    if (code == 0)
         code = parallel_for(c->options->coder.threads,
                             (plan->recovery + c->layout.columns - 1) / c->layout.columns,
                             write_rows, c);
@@ -488,9 +535,16 @@ static int make_set(creation *c) {
     const bool writes = !c->options->hash_only && !c->options->products_only;
     if (code == 0 && writes)
         code = open_volumes(c);
+    if (code == 0 && writes)
+        code = check_room(c);
+    if (code == 0)
+        reserve_begin(c);
     progress_begin("create", plan->bytes);
     if (code == 0)
         code = compute(c);
+    const int reserved = reserve_end(c);
+    if (code == 0)
+        code = reserved;
     progress_end();
     if (code != 0 || !writes)
         return code;

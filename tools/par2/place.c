@@ -19,7 +19,8 @@ enum {
     LINE = 64,       /* the columns and rows begin at multiples of it */
     LEAST_BUFFERS = 4,
     MOST_BUFFERS = 256,
-    BUFFER_BYTES = 16 << 20, /* of a buffer, if a column is not longer */
+    BUFFER_BYTES = 32 << 20, /* of a buffer at most, if a column is not longer */
+    LEAST_BUFFER_BYTES = 1 << 20,
     BATCH_COLUMNS =
         4096, /* of a product on the device: enough that the rows' own traffic is small */
     LEAST_COLUMNS = 256, /* worth a product when the device is idle */
@@ -63,7 +64,8 @@ struct place {
     gfk_field field;
     gfk_matmul_desc desc;
     uint64_t memory; /* of the host */
-    double started;  /* seconds */
+    unsigned threads;
+    double started; /* seconds */
     double multiply_adds;
 
     uint32_t *exponents;
@@ -173,12 +175,13 @@ bool place_can_retry(const place *p) {
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static place *make(place_kind kind, uint64_t memory) {
+static place *make(place_kind kind, uint64_t memory, unsigned threads) {
     place *const p = calloc(1, sizeof *p);
     if (p == NULL)
         return NULL;
     p->kind = kind;
     p->memory = memory;
+    p->threads = threads;
     p->desc = (gfk_matmul_desc)GFK_MATMUL_DESC_INIT;
     p->desc.device = GFK_CPU;
     pthread_mutex_init(&p->mutex, NULL);
@@ -191,7 +194,7 @@ static place *make(place_kind kind, uint64_t memory) {
 }
 
 int place_open_idle(place **made, uint64_t memory) {
-    *made = make(PLACE_IDLE, memory);
+    *made = make(PLACE_IDLE, memory, 0);
     return *made == NULL ? par2_no_memory() : 0;
 }
 
@@ -227,7 +230,7 @@ int place_open(place **made, const coder_options *options, double work) {
     const double cpu_seconds = work / (2e10 * reader_threads(options->threads));
     const bool wanted = options->backend == BACKEND_CUDA || options->device >= 0;
     if (options->backend != BACKEND_HOST && (wanted || cpu_seconds > 2)) {
-        p = make(PLACE_GPU, options->memory);
+        p = make(PLACE_GPU, options->memory, options->threads);
         if (p == NULL)
             return par2_no_memory();
         p->automatic = !wanted;
@@ -240,7 +243,7 @@ int place_open(place **made, const coder_options *options, double work) {
         }
     }
     if (p == NULL) {
-        p = make(PLACE_CPU, options->memory);
+        p = make(PLACE_CPU, options->memory, options->threads);
         if (p == NULL)
             return par2_no_memory();
         p->desc.threads = options->threads;
@@ -385,12 +388,12 @@ static gfk_status shape_gpu(place *p, size_t cols, uint64_t slice) {
 }
 
 /* The number of buffers, and of columns in one: buffers are small enough that all threads of the
- * reader have some. */
+ * reader have some, and large enough that md5_many has several slices. */
 static void shape_buffers(place *p, size_t cols) {
-    const uint64_t all = (uint64_t)cols * p->stride / MOST_BUFFERS;
-    uint64_t bytes = p->memory / 16;
+    const uint64_t each = (uint64_t)cols * p->stride / (4 * reader_threads(p->threads));
+    uint64_t bytes = p->memory / 32;
     bytes = bytes < BUFFER_BYTES ? bytes : BUFFER_BYTES;
-    bytes = bytes < all + (1 << 20) ? bytes : all + (1 << 20);
+    bytes = each < LEAST_BUFFER_BYTES ? LEAST_BUFFER_BYTES : bytes < each ? bytes : each;
     p->columns = (size_t)(bytes / p->stride);
     if (p->columns > p->most_columns)
         p->columns = p->most_columns;
@@ -503,7 +506,7 @@ static gfk_status multiply_made(place *p, const gfk_regions *b, uint32_t *points
     for (size_t i = 0; i < count; i++)
         points[i] = p->logarithms[points[i]];
     element_work work = {p, points, count};
-    (void)parallel_for(p->desc.threads, (p->rows + LONG_RUN - 1) / LONG_RUN, fill_rows, &work);
+    (void)parallel_for(p->threads, (p->rows + LONG_RUN - 1) / LONG_RUN, fill_rows, &work);
     gfk_matrix a = GFK_MATRIX_DENSE_INIT(p->elements, p->rows, count, count);
     if (p->kind == PLACE_GPU) {
         a.elements = p->made_elements;
