@@ -38,7 +38,7 @@ typedef struct reader_job {
     uint64_t slice_bytes;
     unsigned threads;      /* 0: one for each core */
     reader_hashes *hashes; /* one for each file, or NULL: nothing is hashed */
-    bool silent;           /* no progress: another reader runs at the same time, and shows its own */
+    bool silent; /* no progress: another reader runs at the same time, and shows its own */
 } reader_job;
 
 /* reader_run: adds bytes [offset, offset + width) of each slice to the rows of the place, after
