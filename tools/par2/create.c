@@ -329,9 +329,16 @@ static int write_row(const creation *c, size_t row, const uint8_t *stripe,
     return code;
 }
 
-/* Hashes and writes the rows that one buffer takes. */
-static int write_rows(void *context, size_t part) {
+static size_t part_count(const creation *c) {
+    return (c->plan->recovery + c->layout.columns - 1) / c->layout.columns;
+}
+
+/* Hashes and writes the rows that one buffer takes. The last volume has about half of the slices, and
+ * systems let one thread at a time write to a file: parts of the two halves alternate. */
+static int write_rows(void *context, size_t turn) {
     const creation *const c = context;
+    const size_t half = (part_count(c) + 1) / 2;
+    const size_t part = turn / 2 + (turn % 2 == 0 ? 0 : half);
     const size_t first = part * c->layout.columns, left = c->plan->recovery - first;
     const size_t count = left < c->layout.columns ? left : c->layout.columns;
     uint8_t hashes[MD5_MANY][MD5_BYTES];
@@ -448,9 +455,7 @@ static int run_pass(creation *c) {
     if (code == 0)
         code = reserve_end(c);
     if (code == 0)
-        code = parallel_for(c->options->coder.threads,
-                            (plan->recovery + c->layout.columns - 1) / c->layout.columns,
-                            write_rows, c);
+        code = parallel_for(c->options->coder.threads, part_count(c), write_rows, c);
     c->reading += read - begin;
     c->products += computed - read;
     c->writing += seconds_now() - computed;

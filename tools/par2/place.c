@@ -343,6 +343,14 @@ static gfk_status workspace_of(const place *p, size_t cols, size_t width, size_t
                : gfk_matmul_workspace(&p->field, p->rows, cols, width, &p->desc, bytes);
 }
 
+/* The columns of one product. A matrix that is made here has a share of the memory. */
+static size_t columns_of_product(const place *p, size_t cols) {
+    while (p->run_count == 0 && p->kind != PLACE_IDLE && cols > LEAST_COLUMNS &&
+           p->rows * (uint64_t)cols * sizeof *p->elements > p->memory / 8)
+        cols = (cols + 1) / 2;
+    return cols;
+}
+
 /* On the CPU rows and buffers share the memory. A product of 64 columns and more has little work
  * with the rows' own traffic, and the reader fills as many in the meantime. */
 static gfk_status shape_cpu(place *p, size_t cols, uint64_t slice) {
@@ -352,7 +360,7 @@ static gfk_status shape_cpu(place *p, size_t cols, uint64_t slice) {
     p->stride = stride_of(p->width);
     const uint64_t used = p->rows * (uint64_t)p->stride;
     p->memory = p->memory > used ? p->memory - used : 0;
-    p->most_columns = cols;
+    p->most_columns = columns_of_product(p, cols);
     return GFK_STATUS_SUCCESS;
 }
 
@@ -368,7 +376,7 @@ static gfk_status shape_gpu(place *p, size_t cols, uint64_t slice) {
     uint64_t width = slice;
     const uint64_t most = p->memory / LEAST_BUFFERS / LINE * LINE;
     width = width < most ? width : most < LINE ? LINE : most;
-    size_t columns = cols < BATCH_COLUMNS ? cols : BATCH_COLUMNS;
+    size_t columns = columns_of_product(p, cols < BATCH_COLUMNS ? cols : BATCH_COLUMNS);
     gfk_status status = workspace_of(p, columns, (size_t)width, &space);
     const uint64_t taken = p->device_memory / 16 + space;
     const uint64_t room = p->device_memory > taken ? p->device_memory - taken : 0;
