@@ -57,7 +57,8 @@ typedef struct repair {
     size_t *missing; /* the numbers in the set, in order */
     size_t *file_of; /* the numbers of their files */
     size_t missing_count;
-    uint16_t *points;
+    uint16_t *constants;         /* of all slices */
+    uint16_t *points;            /* the constants of the missing ones */
     const set_recovery **chosen; /* recovery slices, one for each missing slice */
     uint32_t *exponents;
     place *p;
@@ -206,11 +207,6 @@ static int create_files(repair *r) {
 
 /* ---- slices that were found ----------------------------------------------------------------- */
 
-static uint64_t bytes_of_slice(const par2_set *set, const set_file *f, size_t slice) {
-    const uint64_t left = f->bytes - slice * set->slice_bytes;
-    return left < set->slice_bytes ? left : set->slice_bytes;
-}
-
 static int add_copy(repair *r, const copy *c) {
     copy *const last = r->copy_count == 0 ? NULL : &r->copies[r->copy_count - 1];
     if (last != NULL && last->to == c->to && last->source == c->source &&
@@ -238,7 +234,7 @@ static int list_copies(repair *r) {
         const set_file *const f = &set->files[r->files[i].file];
         for (size_t k = 0; k < f->slices; k++) {
             const scan_slice *const s = &r->v->found.slices[f->first + k];
-            const uint64_t most = s->source == SCAN_NOWHERE ? 0 : bytes_of_slice(set, f, k);
+            const uint64_t most = s->source == SCAN_NOWHERE ? 0 : scan_slice_bytes(set, f, k);
             const uint64_t bytes = s->bytes < most ? s->bytes : most;
             for (uint64_t done = 0; done < bytes && code == 0; done += COPY_BYTES) {
                 const uint64_t left = bytes - done;
@@ -299,18 +295,16 @@ static int run_copy(void *context, size_t i) {
 static int list_missing(repair *r) {
     const par2_set *const set = &r->v->set;
     const size_t count = set->slices - r->v->found.found;
-    uint16_t *const constants = calloc(set->slices + 1, sizeof *constants);
+    r->constants = calloc(set->slices + 1, sizeof *r->constants);
     r->missing = calloc(count + 1, sizeof *r->missing);
     r->file_of = calloc(count + 1, sizeof *r->file_of);
     r->points = calloc(count + 1, sizeof *r->points);
     r->chosen = calloc(count + 1, sizeof *r->chosen);
     r->exponents = calloc(count + 1, sizeof *r->exponents);
-    if (constants == NULL || r->missing == NULL || r->file_of == NULL || r->points == NULL ||
-        r->chosen == NULL || r->exponents == NULL) {
-        free(constants);
+    if (r->constants == NULL || r->missing == NULL || r->file_of == NULL || r->points == NULL ||
+        r->chosen == NULL || r->exponents == NULL)
         return par2_no_memory();
-    }
-    set_constants(constants, set->slices);
+    set_constants(r->constants, set->slices);
     for (size_t i = 0; i < set->file_count; i++)
         for (size_t k = 0; k < set->files[i].slices; k++) {
             const size_t slice = set->files[i].first + k;
@@ -318,9 +312,8 @@ static int list_missing(repair *r) {
                 continue;
             r->missing[r->missing_count] = slice;
             r->file_of[r->missing_count] = i;
-            r->points[r->missing_count++] = constants[slice];
+            r->points[r->missing_count++] = r->constants[slice];
         }
-    free(constants);
     return 0;
 }
 
@@ -390,7 +383,7 @@ static int store_row(const repair *r, size_t row, const uint8_t *memory) {
     const par2_set *const set = &r->v->set;
     const set_file *const f = &set->files[r->file_of[row]];
     const size_t to = r->restored_of[r->file_of[row]], slice = r->missing[row] - f->first;
-    const uint64_t all = bytes_of_slice(set, f, slice);
+    const uint64_t all = scan_slice_bytes(set, f, slice);
     if (all <= r->offset)
         return 0;
     const uint64_t bytes = all - r->offset < r->width ? all - r->offset : r->width;
@@ -435,21 +428,17 @@ static int by_source(const void *a, const void *b) {
 /* The slices that were found, in the order in which the disk has them. */
 static int list_columns(const repair *r, reader_slice **columns, size_t *count) {
     const par2_set *const set = &r->v->set;
-    uint16_t *const constants = calloc(set->slices + 1, sizeof *constants);
     *columns = calloc(set->slices + 1, sizeof **columns);
     *count = 0;
-    if (constants == NULL || *columns == NULL) {
-        free(constants);
+    if (*columns == NULL)
         return par2_no_memory();
-    }
-    set_constants(constants, set->slices);
     for (size_t i = 0; i < set->slices; i++) {
         const scan_slice *const s = &r->v->found.slices[i];
         if (s->source != SCAN_NOWHERE)
-            (*columns)[(*count)++] = (reader_slice){s->source, constants[i], s->offset, s->bytes};
+            (*columns)[(*count)++] =
+                (reader_slice){s->source, r->constants[i], s->offset, s->bytes};
     }
     qsort(*columns, *count, sizeof **columns, by_source);
-    free(constants);
     return 0;
 }
 
@@ -713,6 +702,7 @@ static void free_repair(repair *r) {
     free(r->copies);
     free(r->missing);
     free(r->file_of);
+    free(r->constants);
     free(r->points);
     free(r->chosen);
     free(r->exponents);

@@ -254,19 +254,13 @@ static int hash_range(int fd, uint64_t offset, uint64_t bytes, uint64_t padded, 
     return 0;
 }
 
-/* The bytes of a slice of a file, without zeros. */
-static uint64_t bytes_of_slice(const par2_set *set, const set_file *f, size_t slice) {
-    const uint64_t left = f->bytes - slice * set->slice_bytes;
-    return left < set->slice_bytes ? left : set->slice_bytes;
-}
-
 /* Hashes slice `slice` of a file, or the whole file. */
 static int hash_slice(const par2_set *set, const set_file *f, bool whole, size_t slice, int fd,
                       uint8_t *piece, uint8_t md5[MD5_BYTES], uint64_t *there) {
     if (whole)
         return hash_range(fd, 0, f->bytes, f->bytes, piece, md5, there);
-    return hash_range(fd, slice * set->slice_bytes, bytes_of_slice(set, f, slice), set->slice_bytes,
-                      piece, md5, there);
+    return hash_range(fd, slice * set->slice_bytes, scan_slice_bytes(set, f, slice),
+                      set->slice_bytes, piece, md5, there);
 }
 
 /* A forged set may have a file of no bytes with the MD5 of some. */
@@ -362,7 +356,7 @@ static int add_job(scanner *r, uint32_t source, size_t file, bool whole) {
  * a tenth of the time of the MD5. */
 static int has_crc(const par2_set *set, const set_file *f, size_t slice, int fd, uint8_t *piece,
                    bool *has, uint64_t *there) {
-    const uint64_t bytes = bytes_of_slice(set, f, slice);
+    const uint64_t bytes = scan_slice_bytes(set, f, slice);
     uint32_t crc = 0;
     uint64_t done = 0;
     for (ssize_t got = 1; done < bytes && got != 0; done += (uint64_t)got) {
@@ -517,7 +511,7 @@ static bool find_slices(scanner *r, const uint8_t md5[MD5_BYTES], const scan_sli
 /* Where slice `slice` of a file is, if the file is at the begin of a source. */
 static scan_slice where_of(const scanner *r, const set_file *f, size_t slice, uint32_t source) {
     const uint64_t offset = slice * r->set->slice_bytes, all = r->s->sources[source]->bytes;
-    const uint64_t most = bytes_of_slice(r->set, f, slice);
+    const uint64_t most = scan_slice_bytes(r->set, f, slice);
     const uint64_t there = offset < all ? all - offset : 0;
     return (scan_slice){offset, there < most ? there : most, source};
 }
@@ -794,7 +788,7 @@ static int add_damage(const scanner *r, part_list *list, const job *j) {
     int code = 0;
     for (size_t k = 0; k < j->count && code == 0; k++) {
         const uint64_t begin = j->whole ? 0 : k * r->set->slice_bytes;
-        const uint64_t bytes = j->whole ? f->bytes : bytes_of_slice(r->set, f, k);
+        const uint64_t bytes = j->whole ? f->bytes : scan_slice_bytes(r->set, f, k);
         const uint64_t end = begin + bytes < all ? begin + bytes : all;
         if (!r->hashes[j->first + k].matches && begin < end)
             code = add_part(list, j->source, begin, end);

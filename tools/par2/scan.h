@@ -79,6 +79,12 @@ void scan_free(scan *s);
  * name now leads to another file. Any thread. */
 int scan_open(const scan_source *source);
 
+/* The bytes of slice `slice` of a file, without the zeros that fill the file's last one. */
+static inline uint64_t scan_slice_bytes(const par2_set *set, const set_file *f, size_t slice) {
+    const uint64_t left = f->bytes - slice * set->slice_bytes;
+    return left < set->slice_bytes ? left : set->slice_bytes;
+}
+
 /* scan_check: reads a file by its descriptor, and tells whether the file is file number `file` of
  * the set. Slices are hashed in parallel; threads and memory are as of scan_options. Returns 0, or an
  * exit code after a message about `path`. */
