@@ -496,14 +496,12 @@ static int run_passes(repair *r) {
     return code;
 }
 
-static int compute(repair *r) {
+static int compute_at(repair *r, const coder_options *where) {
     const par2_set *const set = &r->v->set;
-    const double begin = seconds_now();
-    int code = list_missing(r);
-    if (code != 0 || r->missing_count == 0)
-        return code;
     const double work = (double)r->missing_count * (double)set->slices * (double)set->slice_bytes;
-    code = place_open(&r->p, &r->options->coder, work);
+    const double begin = seconds_now();
+    place_close(r->p);
+    int code = place_open(&r->p, where, work);
     const double opened = seconds_now();
     if (code == 0)
         say("computing %zu slice%s on the %s", r->missing_count, plural(r->missing_count),
@@ -520,6 +518,20 @@ static int compute(repair *r) {
         par2_time(r->options, "invert", inverted - opened);
         par2_time(r->options, "passes", seconds_now() - inverted);
         par2_count(r->options, "multiply-adds", (uint64_t)times.multiply_adds);
+    }
+    return code;
+}
+
+static int compute(repair *r) {
+    coder_options where = r->options->coder;
+    int code = list_missing(r);
+    if (code != 0 || r->missing_count == 0)
+        return code;
+    code = compute_at(r, &where);
+    if (code != 0 && place_can_retry(r->p)) {
+        warn("the CPU computes everything again");
+        where.backend = BACKEND_HOST;
+        code = compute_at(r, &where);
     }
     return code;
 }
