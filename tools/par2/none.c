@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In place of all of par2 where a library that par2 needs was missing. */
+/* In place of all of par2 that was left out of the build. */
 #include "../gfk/options.h"
 #include "../gfk/report.h"
 #include "par2.h"
@@ -7,5 +7,5 @@
 int command_par2(int argc, char **argv) {
     (void)argc;
     (void)argv;
-    return fail(PAR2_INTERNAL, "this gfk was built without OpenSSL or zlib, which gfk par2 needs");
+    return fail(PAR2_INTERNAL, "this gfk was built without gfk par2, which needs OpenSSL and zlib");
 }
