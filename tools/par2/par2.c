@@ -80,7 +80,7 @@ static const char help[] =
     "  -t THREADS       threads (one for each core)\n"
     "  --backend NAME   where to compute: auto, cuda, host (auto)\n"
     "  --device N       the GPU to use\n"
-    "  -q               print less; twice: errors only\n"
+    "  -q               print warnings and errors only\n"
     "  -v               print more; twice: times\n"
     "  -h, --help       print this text\n"
     "\n"
@@ -225,7 +225,10 @@ static int run(const verb *v, int argc, char **argv) {
         if (optarg == NULL)
             set_flag(&o, key, &quiet);
         else if (!take(&o, key, optarg))
-            return refuse(name, optarg);
+            return key == 'r' && strchr("kmg", optarg[0]) != NULL
+                       ? fail(PAR2_USAGE,
+                              "-r takes a percentage; the sizes -rk, -rm and -rg are not taken")
+                       : refuse(name, optarg);
     }
     report_quiet = quiet != 0;
     const int code = check(&o);

@@ -225,11 +225,11 @@ int place_open(place **made, const coder_options *options, double work) {
     const double begin = seconds_now();
     place *p = NULL;
     *made = NULL;
-    /* The CPU does about 2e10 multiply-adds a second on each core; a GPU takes about a second to
+    /* The CPU does about 1e10 multiply-adds a second on each core; a GPU takes about a second to
      * start and to pin memory. */
-    const double cpu_seconds = work / (2e10 * reader_threads(options->threads));
+    const double cpu_seconds = work / (1e10 * reader_threads(options->threads));
     const bool wanted = options->backend == BACKEND_CUDA || options->device >= 0;
-    if (options->backend != BACKEND_HOST && (wanted || cpu_seconds > 2)) {
+    if (options->backend != BACKEND_HOST && (wanted || cpu_seconds > 1)) {
         p = make(PLACE_GPU, options->memory, options->threads);
         if (p == NULL)
             return par2_no_memory();

@@ -99,6 +99,8 @@ static int add_folder(making *m, folder *f, const char *name) {
     for (size_t i = 0; i < list.count && code == 0; i++) {
         folder_entry *const entry = &list.entries[i];
         const unsigned char type = folder_entry_type(f, entry);
+        if (temp_name_length(entry->name) != 0)
+            continue; /* the remains of a killed run */
         if (type == DT_REG) {
             code = add_name(m, name, entry->name);
         } else if (type == DT_DIR) {
