@@ -134,7 +134,8 @@ static int list_files(repair *r) {
         return par2_no_memory();
     for (int renames = 0; renames < 2; renames++) {
         for (size_t i = 0; i < set->file_count; i++)
-            if (r->v->found.targets[i].state != SCAN_INTACT && can_rename(r, i) == renames) {
+            if (r->v->found.targets[i].state != SCAN_INTACT && set->files[i].name != NULL &&
+                can_rename(r, i) == renames) {
                 r->restored_of[i] = r->count;
                 r->temps[r->count] = (temp_file)TEMP_FILE_NONE;
                 r->files[r->count++] = (restored){.file = i, .renames = renames};

@@ -83,12 +83,13 @@ static size_t count_hopeless(const verification *v) {
 static int report(const verification *v) {
     const par2_set *const set = &v->set;
     const size_t missing = set->slices - v->found.found, hopeless = count_hopeless(v);
-    size_t intact = 0;
+    size_t intact = 0, ignored = 0;
     for (size_t i = 0; i < set->file_count; i++) {
         report_target(v, i);
         intact += v->found.targets[i].state == SCAN_INTACT;
+        ignored += i >= set->protected && set->files[i].name == NULL;
     }
-    if (intact == set->file_count) {
+    if (intact + ignored == set->file_count) {
         say("all files are intact");
         return PAR2_OK;
     }
