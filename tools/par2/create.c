@@ -404,13 +404,14 @@ static reader_job job_of(creation *c, bool hashes) {
                         .hashes = hashes ? c->hashes : NULL};
 }
 
-/* Reads and hashes all files, without products. */
+/* Reads and hashes all files, without products; next to products with a part of the memory. */
 static int hash_files(creation *c) {
     enum { LEAST_MEMORY = 32 << 20 };
-    const uint64_t part = c->options->coder.memory / 8;
+    const uint64_t memory = c->options->coder.memory / (c->p == NULL ? 1 : 8);
     place *p = NULL;
     place_layout layout;
-    int code = place_open_idle(&p, part < LEAST_MEMORY ? LEAST_MEMORY : part);
+    int code =
+        place_open_idle(&p, &c->options->coder, memory < LEAST_MEMORY ? LEAST_MEMORY : memory);
     if (code == 0)
         code = place_shape(p, NULL, 0, c->plan->slices, c->plan->slice_bytes, &layout);
     if (code == 0) {

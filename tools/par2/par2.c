@@ -225,7 +225,7 @@ static int run(const verb *v, int argc, char **argv) {
         if (optarg == NULL)
             set_flag(&o, key, &quiet);
         else if (!take(&o, key, optarg))
-            return key == 'r' && strchr("kmg", optarg[0]) != NULL
+            return key == 'r' && optarg[0] != '\0' && strchr("kmg", optarg[0]) != NULL
                        ? fail(PAR2_USAGE,
                               "-r takes a percentage; the sizes -rk, -rm and -rg are not taken")
                        : refuse(name, optarg);

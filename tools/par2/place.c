@@ -193,8 +193,8 @@ static place *make(place_kind kind, uint64_t memory, unsigned threads) {
     return p;
 }
 
-int place_open_idle(place **made, uint64_t memory) {
-    *made = make(PLACE_IDLE, memory, 0);
+int place_open_idle(place **made, const coder_options *options, uint64_t memory) {
+    *made = make(PLACE_IDLE, memory, options->threads);
     return *made == NULL ? par2_no_memory() : 0;
 }
 
@@ -354,7 +354,9 @@ static size_t columns_of_product(const place *p, size_t cols) {
 /* On the CPU rows and buffers share the memory. A product of 64 columns and more has little work
  * with the rows' own traffic, and the reader fills as many in the meantime. */
 static gfk_status shape_cpu(place *p, size_t cols, uint64_t slice) {
-    const size_t columns = p->kind == PLACE_IDLE ? LEAST_BUFFERS : cols < 128 ? cols : 128;
+    const size_t columns = p->kind == PLACE_IDLE ? 2 * (size_t)reader_threads(p->threads)
+                           : cols < 128          ? cols
+                                                 : 128;
     const uint64_t most = p->memory / (p->rows + columns) / LINE * LINE;
     p->width = (size_t)(slice < most ? slice : most < LINE ? LINE : most);
     p->stride = stride_of(p->width);

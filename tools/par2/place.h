@@ -28,7 +28,7 @@ typedef struct place place;
  * is allocated when it is needed, up to options->memory on the host: buffers and, on the CPU, rows. */
 int place_open(place **made, const coder_options *options, double work);
 /* place_open_idle: a place that only has buffers, for a reader that hashes. */
-int place_open_idle(place **made, uint64_t memory);
+int place_open_idle(place **made, const coder_options *options, uint64_t memory);
 void place_close(place *p); /* NULL is allowed */
 /* "CPU", or the GPU's name. */
 const char *place_name(const place *p);
