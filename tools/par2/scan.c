@@ -228,8 +228,9 @@ static bool is_whole(const par2_set *set, const set_file *f) {
     return f->checksums == NULL || f->slices == 0 || f->bytes <= set->slice_bytes;
 }
 
-/* Hashes bytes [offset, offset + bytes) of a file, as far as the file has them, and `padded` - bytes
- * zeros. *there is the number of bytes that are there. Returns 0 or the system's error. */
+/* Hashes bytes [offset, offset + bytes) of a file, as far as the file has them, and zeros up to
+ * `padded` bytes. *there is the number of bytes that are there; 0: nothing has been hashed. Returns 0
+ * or the system's error. */
 static int hash_range(int fd, uint64_t offset, uint64_t bytes, uint64_t padded, uint8_t *piece,
                       uint8_t md5[MD5_BYTES], uint64_t *there) {
     md5_stream stream;
@@ -247,7 +248,10 @@ static int hash_range(int fd, uint64_t offset, uint64_t bytes, uint64_t padded, 
         if ((size_t)got < wanted)
             break;
     }
-    if (*there == 0) /* nothing that could be intact, and perhaps a long way of zeros */
+    /* A shorter file may have lost zeros, but a forged set could ask for very many. */
+    if (*there < bytes && padded - *there > SCAN_MOST_ZEROS)
+        *there = 0;
+    if (*there == 0)
         return 0;
     md5_add_zeros(&stream, padded - *there);
     md5_end(&stream, md5);

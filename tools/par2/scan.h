@@ -29,7 +29,10 @@ typedef struct scan_source {
     uint32_t complaint; /* the first error in reading the file, already reported; 0: none */
 } scan_source;
 
-enum { SCAN_NOWHERE = UINT32_MAX };
+enum {
+    SCAN_NOWHERE = UINT32_MAX,
+    SCAN_MOST_ZEROS = 1 << 30 /* that are hashed in the place of bytes that a file does not have */
+};
 
 /* A slice of the set and the place where it has been found. */
 typedef struct scan_slice {

@@ -204,6 +204,8 @@ static bool hash_range(slider *r, uint64_t offset, uint64_t most, uint32_t *stat
     const uint64_t bytes = r->w->slice_bytes;
     const uint64_t there = offset < r->source->bytes ? r->source->bytes - offset : 0;
     const uint64_t read = most < there ? most : there;
+    if (md5 != NULL && bytes - read > SCAN_MOST_ZEROS)
+        return false;
     md5_stream stream;
     uint32_t crc = 0;
     md5_begin(&stream);
