@@ -314,8 +314,8 @@ def page(context, rows):
     yield "# PAR2\n"
     yield (f"`gfk par2 create` on {context['gpu'] or context['processor']}, {context['cores']} cores of "
            f"{context['processor']}; written by bench/par2.py, whose beginning explains the columns. Times are "
-           "medians. Multiply-adds are of bytes; (CPU): gfk chose the CPU. Turbo is par2cmdline-turbo on all cores of the same "
-           "machine; (computed): its time from its rate in the largest case that it ran; **turbo**: it is faster.\n")
+           "medians. Multiply-adds are of bytes; (CPU): gfk chose the CPU. Turbo is par2cmdline-turbo on all cores of "
+           "the same machine; (computed): its time from its rate in the largest case that it ran; **turbo**: it is faster.\n")
     yield from table(rows)
 
 
