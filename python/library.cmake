@@ -50,6 +50,7 @@ endforeach()
 find_library(XXHASH_LIBRARY NAMES libxxhash.a)
 if(XXHASH_LIBRARY)
   set(GFK_TOOL ON)
+  set(GFK_PAR2 OFF) # needs libraries of the machine
 else()
   message(STATUS "gfk: no static library of xxHash, so without gfk.files")
 endif()

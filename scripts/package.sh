@@ -101,6 +101,7 @@ deb() {
     local build=build/package-deb depends
     needs cc,gcc cmake dpkg-shlibdeps,dpkg-dev file
     [ -f /usr/include/xxhash.h ] || apt_install libxxhash-dev
+    [ -f /usr/include/openssl/md5.h ] && [ -f /usr/include/zlib.h ] || apt_install libssl-dev zlib1g-dev
     rm -rf dist/deb
     mkdir -p dist/deb
     say "packages of Debian: dist/deb"

@@ -30,14 +30,14 @@ cd "$(dirname "$0")/.."
 
 goal=${1:-} programs=""
 isal="libisal-dev,isa-l.h,isal" xxhash="libxxhash-dev,xxhash.h,xxhash"
-gtest="libgtest-dev,gtest/gtest.h,gtest"
+gtest="libgtest-dev,gtest/gtest.h,gtest" openssl="libssl-dev,openssl/md5.h,crypto"
 peers="libgf-complete-dev,gf_complete.h,gf_complete;libjerasure-dev,jerasure.h,Jerasure;$isal"
 case $goal in
-tool) items="$xxhash;$isal" ;;
+tool) items="$xxhash;$isal;$openssl" ;;
 bench) items="$peers" ;;
 test | install)
-    items="$peers;$xxhash;$gtest"
-    programs="mandoc,mandoc pkg-config,pkg-config zsh,zsh fish,fish"
+    items="$peers;$xxhash;$openssl;$gtest"
+    programs="mandoc,mandoc pkg-config,pkg-config zsh,zsh fish,fish par2,par2"
     ;;
 python | ranks) items="$xxhash;$isal" ;;
 report) items="" ;;

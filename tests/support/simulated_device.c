@@ -470,7 +470,10 @@ gfk_status gfk_matmul_run(const gfk_matmul_call *call) {
         !range_holds(call->workspace, call->plan.space, device) ||
         (uintptr_t)call->workspace % 256 != 0)
         faults++;
-    return guarded(put(&o, call->stream));
+    const gfk_status status = put(&o, call->stream);
+    if (status == GFK_STATUS_SUCCESS && call->generator != NULL) /* which the call reads */
+        advance(call->stream, call->stream->ordered);
+    return guarded(status);
 }
 
 gfk_status gfk_device_record(void *mark, gfk_stream_t stream) {

@@ -31,12 +31,12 @@ def options_of(text):
 
 
 def commands():
-    return re.findall(r"^  ([a-z]+)  ", gfk("--help").text, re.M)
+    return re.findall(r"^  ([a-z0-9]+)  ", gfk("--help").text, re.M)
 
 
 def every_command_has_help():
     names = commands()
-    check(len(names) == 10 and names[-1] == "help", names)
+    check(len(names) == 11 and names[-1] == "help", names)
     for name in names[:-1]:
         text = gfk(name, "--help").text
         check(text.startswith(f"usage: gfk {name}") and {"--help", "-h"} <= options_of(text), text)
@@ -129,6 +129,8 @@ def offers_of(offered, cwd):
         check(offered(cwd, name, "--", "-") == offered(cwd, name, "-nothing"), f"{name} -- -")
     check(offered(cwd, "help", "") == set(names), offered(cwd, "help", ""))
     check(offered(cwd, "methods", "") == {"8", "16", "32"}, "widths")
+    check(offered(cwd, "par2", "") == {"create", "verify", "repair"}, "commands of par2")
+    check("my own" in offered(cwd, "par2", "create", "my"), "files of par2")
     for words, values in ((("encode", "--matrix"), MATRICES),
                           (("verify", "--backend"), {"auto", "cuda", "host"}),
                           (("advise", "--width"), {"8", "16", "32"})):

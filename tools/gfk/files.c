@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -177,9 +178,9 @@ static void forget(temp_file *temp) {
     temp->name = NULL;
 }
 
-/* A temporary name is ".NAME.gfk-tmp-" and twelve hexadecimal digits. */
+/* A temporary name is ".NAME.gfk-tmp-" and twelve hexadecimal digits; a long NAME is cut. */
 static const char infix[] = ".gfk-tmp-";
-enum { DIGITS = 12 };
+enum { DIGITS = 12, MOST_NAME = NAME_MAX - 1 - (int)(sizeof infix - 1) - DIGITS };
 
 size_t temp_name_length(const char *name) {
     const size_t length = strlen(name), tail = sizeof infix - 1 + DIGITS;
@@ -193,11 +194,9 @@ size_t temp_name_length(const char *name) {
 }
 
 char *temp_name(const char *name, const char *digits) {
-    const size_t room = 1 + strlen(name) + sizeof infix + strlen(digits);
-    char *made = malloc(room);
-    if (made != NULL)
-        snprintf(made, room, ".%s%s%s", name, infix, digits);
-    return made;
+    char made[NAME_MAX + 1];
+    snprintf(made, sizeof made, ".%.*s%s%s", MOST_NAME, name, infix, digits);
+    return strdup(made);
 }
 
 int place_look(const file_place *place, struct stat *status) {

@@ -24,6 +24,8 @@ static const tool_command commands[] = {
     {"repair", COMMAND_REPAIR, command_repair, "restore missing and damaged shards"},
     {"scrub", COMMAND_SCRUB, command_scrub, "check all shards in a tree of folders"},
     {"info", COMMAND_INFO, command_info, "describe the file of the shards, and list the shards"},
+    {"par2", COMMAND_PAR2, command_par2,
+     "create, verify and repair recovery files in the PAR2 format"},
     {"calibrate", COMMAND_CALIBRATE, command_calibrate,
      "measure CPU, bus and GPU, and save the rates"},
     {"advise", COMMAND_ADVISE, command_advise, "tell which path encodes fastest"},

@@ -215,17 +215,17 @@ static const option_row rows[] = {
      "write what can be restored, and list the bytes that are missing"},
     {"force", 'f', NULL, COMMAND_ENCODE | COMMAND_DECODE | COMMAND_REPAIR | COMMAND_SCRUB, set_flag,
      MEMBER(force), "replace files with other contents"},
-    {"backend", 0, BACKENDS, COMPUTING, parse_backend, MEMBER(coder.backend),
+    {"backend", 0, BACKENDS, COMPUTING | COMMAND_PAR2, parse_backend, MEMBER(coder.backend),
      "where to compute (auto)"},
-    {"device", 0, "N", COMPUTING | COMMAND_CALIBRATE, parse_device, MEMBER(coder.device),
-     "the GPU to use"},
+    {"device", 0, "N", COMPUTING | COMMAND_CALIBRATE | COMMAND_PAR2, parse_device,
+     MEMBER(coder.device), "the GPU to use"},
     {"threads", 0, "N", COMPUTING | COMMAND_CALIBRATE, parse_threads, MEMBER(coder.threads),
      "threads that compute on the CPU (one for each core)"},
     {"memory", 0, "SIZE", COMPUTING, parse_memory, MEMBER(coder.memory), "bytes of buffers (256M)"},
     {"json", 0, NULL, FILES | COMMAND_METHODS | SPEED, set_flag, MEMBER(json),
      "one line of JSON instead of text"},
     {"quiet", 'q', NULL, FILES | COMMAND_CALIBRATE, set_flag, MEMBER(quiet), "print errors only"},
-    {"help", 'h', NULL, FILES | COMMAND_METHODS | SPEED, NULL, 0, "print this text"},
+    {"help", 'h', NULL, FILES | COMMAND_METHODS | SPEED | COMMAND_PAR2, NULL, 0, "print this text"},
 };
 enum { ROWS = sizeof rows / sizeof rows[0], NO_LETTER = 256 /* with the row's number */ };
 

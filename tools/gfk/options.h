@@ -20,7 +20,8 @@ enum {
     COMMAND_CALIBRATE = 64,
     COMMAND_ADVISE = 128,
     COMMAND_SCRUB = 256,
-    COMMAND_HELP = 512
+    COMMAND_HELP = 512,
+    COMMAND_PAR2 = 1024
 };
 
 /* Folders of an option. */
@@ -76,7 +77,7 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
 /* The commands. argv[0] is the command's name. Each function returns an exit code. */
 typedef int command_fn(int argc, char **argv);
 command_fn command_encode, command_decode, command_verify, command_repair, command_info,
-    command_scrub, command_calibrate, command_advise, command_methods;
+    command_scrub, command_calibrate, command_advise, command_methods, command_par2;
 
 typedef struct tool_command {
     const char *name;
