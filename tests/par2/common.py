@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tool"))
 import harness  # noqa: E402
@@ -58,6 +59,21 @@ def check_files(folder, files, message):
 def gfk(folder, verb, *arguments, cwd=None, **more):
     where = ("--backend", harness.options.backend) if harness.options.backend and verb != "verify" else ()
     return harness.gfk("par2", verb, *where, *arguments, cwd=cwd or folder.path, **more)
+
+
+def main(*tests):
+    """As harness.main. Without the GPU that --backend cuda asks for, nothing is tested."""
+    options = harness.parser.parse_args()
+    if options.backend == "cuda" and not os.environ.get("GFK_REQUIRE_GPU"):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "data"), "wb") as file:
+                file.write(b"data")
+            run = subprocess.run([os.path.abspath(options.tool), "par2", "create", "-q", "--backend", "cuda", "data"],
+                                 cwd=folder, capture_output=True, check=False)
+        if run.returncode == LOGIC:
+            print("skipped: there is no GPU")
+            sys.exit(77)
+    harness.main(*tests)
 
 
 # ---- other programs ------------------------------------------------------------------------------------

@@ -244,5 +244,5 @@ def no_set():
 
 
 if __name__ == "__main__":
-    harness.main(after_each_damage, old_versions, too_much, singular, several_calls, equal_slices, things_in_the_way,
-                 other_paths, no_set)
+    common.main(after_each_damage, old_versions, too_much, singular, several_calls, equal_slices, things_in_the_way,
+                other_paths, no_set)

@@ -138,4 +138,4 @@ def stripes():
 
 
 if __name__ == "__main__":
-    harness.main(most_slices, many_exponents, many_lost, many_files, stripes)
+    common.main(most_slices, many_exponents, many_lost, many_files, stripes)
