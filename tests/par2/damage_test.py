@@ -122,6 +122,20 @@ def singular():
             check(folder.read("data") == (content if code == OK else damaged), f"lost {lost}, exponents {exponents}")
 
 
+def other_name():
+    """A whole file with another name is moved to its place if it is named, and copied if it is not."""
+    files = sources()
+    del files[EMPTY]
+    for named in False, True:
+        with Folder() as folder:
+            write(folder, files)
+            gfk(folder, "create", f"-s{SIZE}", "-c1", "set.par2", *files)
+            os.rename(folder / MOVIE, folder / "film.bin")
+            gfk(folder, "repair", "set.par2", *(["film.bin"] if named else []))
+            check_files(folder, files, "film.bin")
+            check(os.path.exists(folder / "film.bin") != named, f"film.bin, named: {named}")
+
+
 def several_calls():
     """Volumes of two calls of create are one set, and volumes of another set stay out of it."""
     files = sources()
@@ -244,5 +258,5 @@ def no_set():
 
 
 if __name__ == "__main__":
-    common.main(after_each_damage, old_versions, too_much, singular, several_calls, equal_slices, things_in_the_way,
-                other_paths, no_set)
+    common.main(after_each_damage, old_versions, too_much, singular, other_name, several_calls, equal_slices,
+                things_in_the_way, other_paths, no_set)

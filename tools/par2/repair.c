@@ -116,10 +116,12 @@ static int look_at_place(repair *r, size_t i) {
     return 0;
 }
 
+/* A file that the user has not named keeps its name, and is copied. */
 static bool can_rename(const repair *r, size_t file) {
     const scan_target *const t = &r->v->found.targets[file];
     folder *in;
-    if (t->state != SCAN_RENAMED || make_folder(&in, r->v->base, r->v->set.files[file].name) != 0)
+    if (t->state != SCAN_RENAMED || !r->v->found.sources[t->source]->named ||
+        make_folder(&in, r->v->base, r->v->set.files[file].name) != 0)
         return false;
     return in->device == r->v->found.sources[t->source]->device;
 }
