@@ -365,11 +365,11 @@ def main():
     scratch = tempfile.mkdtemp(prefix="gfk-par2-", dir=options.folder)
     options.scratch = pathlib.Path(scratch)
     try:
-        # Half of the time is for turbo. A case takes about as long as the one before, by bytes and by work.
+        # A third of the time is for turbo. A case takes about as long as the one before, by bytes and by work.
         seconds, done = 0.0, None
         for case in sorted(TINY if options.tiny else CASES, key=lambda c: (c[0], c[2] * c[3])):
             expected = seconds * max(1, case[0] / done[0]) if done else 0
-            if clock.left() - expected < (options.seconds / 2 if options.turbo else 0):
+            if clock.left() - expected < (options.seconds / 3 if options.turbo else 0):
                 print(f"left out: {case}")
                 continue
             start = time.monotonic()
