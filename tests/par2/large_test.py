@@ -122,7 +122,7 @@ def stripes():
                   for name, size in (("one", 15 * slice_bytes), ("two", 5 * slice_bytes + 12345))}
         before = measured(folder, "verify", "--help")
         exact = not harness.options.reduced and not harness.options.backend  # a simulated GPU has its memory here
-        most = measured(folder, "create", "-m8", *options, "set.par2", *hashes)
+        most = measured(folder, "create", "-m8", "-t16", *options, "set.par2", *hashes)
         check(not exact or most < before + 24, f"create -m8 takes {most} MiB, the program {before}")
         gfk(folder, "create", "-m512", *options, "more.par2", *hashes)
         for one, other in zip(volumes(folder), volumes(folder, "more")):

@@ -85,7 +85,7 @@ typedef struct stream {
     size_t read, hashed; /* chunks that a thread has begun to read; chunks whose MD5 is done */
     bool hashing;        /* a thread computes the MD5 */
     uint64_t columns;
-    md5_stream md5;
+    md5_stream md5, slice; /* slice: of the pieces of a slice, which may be in several chunks */
 } stream;
 
 typedef struct reader {
@@ -242,7 +242,7 @@ static void hash_slices(const reader *r, const chunk *c) {
 }
 
 /* The MD5 of the files in a chunk, and with pieces the hashes of their slices. */
-static void hash_files(const reader *r, stream *s, const chunk *c, md5_stream *slice) {
+static void hash_files(const reader *r, stream *s, const chunk *c) {
     for (size_t i = 0; i < c->count; i++) {
         const size_t column = c->first + i, piece = column % r->pieces;
         const size_t file = file_of(r, column);
@@ -260,11 +260,11 @@ static void hash_files(const reader *r, stream *s, const chunk *c, md5_stream *s
         const uint64_t past = r->job->slice_bytes - piece * r->width;
         const size_t whole = (size_t)(past < r->width ? past : r->width);
         if (piece == 0)
-            md5_begin(slice);
-        md5_add(slice, memory, whole);
+            md5_begin(&s->slice);
+        md5_add(&s->slice, memory, whole);
         to->crc = crc_add(piece == 0 ? 0 : to->crc, memory, whole);
         if (piece + 1 == r->pieces)
-            md5_end(slice, to->md5);
+            md5_end(&s->slice, to->md5);
     }
 }
 
@@ -322,11 +322,11 @@ static stream *find_read(reader *r) {
     return best;
 }
 
-static void hash_next(reader *r, stream *s, md5_stream *slice) {
+static void hash_next(reader *r, stream *s) {
     chunk *const c = &r->chunks[s->first + s->hashed];
     s->hashing = true;
     pthread_mutex_unlock(&r->mutex);
-    hash_files(r, s, c, slice);
+    hash_files(r, s, c);
     pthread_mutex_lock(&r->mutex);
     s->hashing = false;
     s->hashed++;
@@ -375,13 +375,12 @@ static place_buffer *take_buffer(reader *r, bool *none) {
 
 static void *reader_thread(void *context) {
     reader *const r = context;
-    md5_stream slice;
     pthread_mutex_lock(&r->mutex);
     while (r->code == 0 && !r->stopped && r->left != 0) {
         update_active(r);
         stream *s = find_hash(r);
         if (s != NULL) {
-            hash_next(r, s, &slice);
+            hash_next(r, s);
             continue;
         }
         bool none = true;
