@@ -137,6 +137,7 @@ TEST(MatmulSizes, SmallerCallsNeedNoMore) {
             const gfk_field field = make_field(w);
             gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
             desc.device = device;
+            desc.threads = 16;
             for (int i = 0; i < 1000; i++) {
                 const size_t rows = less(size_t(1) << less(17, 1), 1),
                              cols = less(size_t(1) << less(17, 1), 1);

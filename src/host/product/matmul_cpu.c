@@ -314,9 +314,15 @@ static size_t cut_work(run *r, size_t rows, size_t bytes, size_t products, size_
     return least(threads, parts);
 }
 
+/* Counts the threads that may have work, also those of a smaller call, which may be cut into more
+ * parts: the smallest parts that cut_work makes of any call with no more rows and bytes. */
 size_t gfk_matmul_cpu_space(size_t rows, size_t bytes, size_t products, size_t threads) {
-    run r;
-    return bytes == 0 ? 0 : cut_work(&r, rows, bytes, products, threads) * sizeof(space);
+    const size_t halved = LEAST_SUMS / 2 / least(rows, LEAST_ROWS);
+    const size_t part = least(halved > TILE ? halved : TILE, LEAST_PART / 2);
+    const size_t panels = gfk_divide_up(rows, LEAST_ROWS / 2), parts = gfk_divide_up(bytes, part);
+    return least(threads,
+                 least(products, threads) * least(panels, threads) * least(parts, threads)) *
+           sizeof(space);
 }
 
 typedef struct team {
