@@ -22,11 +22,15 @@ def fail(message):
 
 def load(path):
     """The context, and the rows by name."""
-    with open(path, encoding="utf-8") as file:
-        try:
+    try:
+        with open(path, encoding="utf-8") as file:
             data = json.load(file)
-        except json.JSONDecodeError:
-            fail(f"{path} is no complete JSON of gfk_bench")
+    except OSError as error:
+        fail(f"{path}: {error.strerror}")
+    except ValueError:
+        fail(f"{path} is no complete JSON of gfk_bench")
+    if not isinstance(data, dict) or not {"context", "benchmarks"} <= set(data):
+        fail(f"{path} is not written by gfk_bench")
     for word in {"void", "unfit"} & set(data["context"]):
         fail(f"{path} is {word}: {data['context'][word]}")
     return data["context"], {row["row"]: row for row in data["benchmarks"]}

@@ -110,8 +110,8 @@ def readme():
     for mark in (f"<!-- {name}:{end} -->" for name in ("rates", "methods") for end in ("begin", "end")):
         if text.count(mark) != 1:
             yield f"README.md needs {mark} once"
-    if text.count("\n") > 120 or len(text) > 6800:
-        yield "README.md has more than 120 lines or 6,800 characters: move something to docs"
+    if text.count("\n") > 120 or len(text) > 6850:
+        yield "README.md has more than 120 lines or 6,850 characters: move something to docs"
 
 
 def manuals(documents):

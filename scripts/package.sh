@@ -136,6 +136,7 @@ gpu_wheel() {
     CUDACXX=$nvcc wheels gpu GFK_CUDA=ON "CMAKE_CUDA_ARCHITECTURES=${GFK_ARCHITECTURES:-80-real;90-real;100-real;120}"
 }
 
+[ $# -le 1 ] || { echo "package.sh: one goal, not $*" >&2; exit 2; }
 case ${1:-all} in
 all)
     wheels cpu GFK_CUDA=OFF
@@ -150,6 +151,7 @@ wheel) wheels cpu GFK_CUDA=OFF ;;
 deb) deb ;;
 gpu-wheel) gpu_wheel ;;
 check)
+    [ -d dist ] || { echo "package.sh: there is no folder dist: nothing was made here" >&2; exit 2; }
     for folder in dist/cpu dist/gpu; do
         [ ! -d $folder ] || check_wheels $folder
     done

@@ -14,7 +14,7 @@
 #   scripts/quickstart.sh install             what test and .ci/run need, and nothing else
 #
 # Options of the form -DNAME=VALUE go to cmake, the others to gfk_bench, ctest, bench/report.py, pytest
-# or the example: "bench --preset product", "test -R rs". Each goal builds in a folder of its own,
+# or the example: "bench --preset product", "test -L rs". Each goal builds in a folder of its own,
 # build/quickstart-GOAL; that of python and of ranks is a virtual environment. What cmake and the compilers
 # print is in configure.log and build.log there.
 #
