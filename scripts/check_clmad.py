@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles the files that use the carry-less multiply-add for every architecture of a release, and reads the machine code.
+"""Compiles the files that use the carry-less multiply-add for architectures of a release, and reads the machine code.
 
-  check_clmad.py NVCC
+  check_clmad.py NVCC [ARCHITECTURE...]      80, 90, ...; all of a release
 
 NVCC is the compiler, 13.3 or newer, with cuobjdump and nvdisasm in the same folder. The files are those that include
 src/kernels/common/clmad.cuh, also by way of another file. Every kernel of theirs must have CLMAD, no call and no local memory,
@@ -81,10 +81,10 @@ def faults_of(nvcc, path, architecture):
     return len(kernels), faults
 
 
-def main(nvcc):
+def main(nvcc, *chosen):
     paths = list(users())
     print("\n".join(os.path.relpath(path, TREE) for path in paths))
-    architectures = architectures_of_release()
+    architectures = [int(n) for n in chosen] or architectures_of_release()
     tasks = [(nvcc, path, architecture) for architecture in architectures for path in paths]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda task: faults_of(*task), tasks))
@@ -97,4 +97,4 @@ def main(nvcc):
 
 
 if __name__ == "__main__":
-    sys.exit(__doc__ if len(sys.argv) != 2 else main(os.path.abspath(sys.argv[1])))
+    sys.exit(__doc__ if len(sys.argv) < 2 else main(os.path.abspath(sys.argv[1]), *sys.argv[2:]))
