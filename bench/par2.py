@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `gfk par2` takes, next to gfk_matmul alone and to par2cmdline-turbo on all cores of the same machine.
 
-    bench/par2.py GFK --out results/h200/par2.json [--turbo PAR2] [--folder /dev/shm] [--seconds 300]
+    bench/par2.py GFK --out build/par2.json [--turbo PAR2] [--folder /dev/shm] [--seconds 300]
 
 Of each case, in the order of their work: create as a whole; reading and hashing alone (--hash-only); products alone,
 whose operands are in buffers on the host (--products-only); gfk_matmul of the same shape with all operands in place;
 repair of as many slices as there are recovery slices, whose bytes are compared. Then turbo, as long as the time lasts:
 beyond it, and beyond --most-turbo multiply-adds, its time is computed from its rate in the largest case that it ran.
 What does not fit into --seconds is left out, the largest cases first. The files are random bytes. A page with a table
-is written next to the JSON.
+is written next to the JSON; results/notes/par2.md has one.
 
 --library is libgfk.so for gfk_matmul alone, by default the one that GFK is linked with."""
 

@@ -60,7 +60,7 @@ static const char help[] =
     "  gfk par2 repair photos.par2          restore what is damaged or missing\n"
     "\n"
     "verify and repair also look for slices in further FILEs, and take further .par2 files.\n"
-    "Without a GPU all cores compute, and par2cmdline-turbo is faster than this program.\n"
+    "Without a GPU all cores compute, and par2cmdline-turbo is often faster.\n"
     "\n"
     "options of create:\n"
     "  -r PERCENT       recovery slices in percent of the files' slices (5)\n"
