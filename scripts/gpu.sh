@@ -419,7 +419,7 @@ fi
 [ -n "$capabilities" ] || { echo "$0: nvidia-smi shows no GPU" >&2; exit 2; }
 ask() { nvidia-smi --query-gpu="$1" --format=csv,noheader | head -n 1; }
 gpu=$(ask name)
-slug=$(echo "$gpu" | tr '[:upper:]' '[:lower:]' | sed 's/nvidia//; s/^[^a-z0-9]*//; s/[^a-z0-9]\{1,\}/-/g')
+slug=$(echo "$gpu" | tr '[:upper:]' '[:lower:]' | sed 's/nvidia//; s/^[^a-z0-9]*//; s/[^a-z0-9]\{1,\}/-/g; s/-[0-9]*gb.*//')
 results=results/$slug
 rows_of=$build/rows # JSON files of the benchmark, whose rows go to $results
 mkdir -p "$results" "$rows_of"
