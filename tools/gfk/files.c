@@ -44,6 +44,16 @@ char *path_join(const char *in, const char *name) {
     return path;
 }
 
+bool array_grow(void *array, size_t count, size_t bytes) {
+    void **const at = array;
+    if (count != 0 && (count & (count - 1)) != 0)
+        return true;
+    void *const grown = realloc(*at, (count == 0 ? 1 : 2 * count) * bytes);
+    if (grown != NULL)
+        *at = grown;
+    return grown != NULL;
+}
+
 int path_list_add(path_list *list, char *path) {
     char **grown = path == NULL ? NULL : realloc(list->paths, (list->count + 1) * sizeof *grown);
     if (grown == NULL) {

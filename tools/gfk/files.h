@@ -25,6 +25,10 @@ typedef struct path_list {
     size_t count;
 } path_list;
 
+/* Makes room for one more element, of `bytes` bytes, in an array of `count` elements that grows by
+ * doubling. `array` is the address of the pointer to the array, which is unchanged on failure. */
+bool array_grow(void *array, size_t count, size_t bytes);
+
 /* Takes the path in any case; a NULL path is reported as out of memory. Returns 0 or an exit code.
  */
 int path_list_add(path_list *list, char *path);

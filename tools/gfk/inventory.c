@@ -102,20 +102,9 @@ int inventory_list(inventory *all, folder *in, bool report, folder_entries **lis
 
 /* ---- items ---------------------------------------------------------------------------------- */
 
-/* Makes room for one more element in an array that grows by doubling. */
-static bool grow(void *array, size_t count, size_t bytes) {
-    void **const at = array;
-    if (count != 0 && (count & (count - 1)) != 0)
-        return true;
-    void *const grown = realloc(*at, (count == 0 ? 1 : 2 * count) * bytes);
-    if (grown != NULL)
-        *at = grown;
-    return grown != NULL;
-}
-
 int inventory_add_item(inventory *all, char *name, shard_item **added) {
     shard_item *const item = name == NULL ? NULL : calloc(1, sizeof *item);
-    if (item == NULL || !grow(&all->items, all->item_count, sizeof *all->items)) {
+    if (item == NULL || !array_grow(&all->items, all->item_count, sizeof *all->items)) {
         free(item);
         free(name);
         return no_memory();
@@ -172,7 +161,7 @@ static shard_source *known(const inventory *all, const struct stat *status) {
 static int attach(inventory *all, shard_source *s, shard_item *item) {
     if (item == NULL || s->item != NULL)
         return 0;
-    if (!grow(&all->sources, all->source_count, sizeof *all->sources))
+    if (!array_grow(&all->sources, all->source_count, sizeof *all->sources))
         return no_memory();
     s->item = item;
     s->order = all->source_count;

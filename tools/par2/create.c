@@ -367,7 +367,7 @@ static const char *path_of(void *context, uint32_t file) {
 /* Lists the slices of all files, which are numbered in this order. */
 static int list_slices(creation *c) {
     const create_plan *const plan = c->plan;
-    uint16_t *const constants = calloc(plan->slices, sizeof *constants);
+    uint32_t *const constants = calloc(plan->slices, sizeof *constants);
     c->slices = calloc(plan->slices, sizeof *c->slices);
     c->hashes = calloc(plan->file_count, sizeof *c->hashes);
     c->checksums = calloc(plan->slices, sizeof *c->checksums);
@@ -377,7 +377,7 @@ static int list_slices(creation *c) {
         free(constants);
         return par2_no_memory();
     }
-    set_constants(constants, plan->slices);
+    place_constants(constants, plan->slices);
     size_t slice = 0;
     for (size_t i = 0; i < plan->file_count; i++) {
         const plan_file *const f = &plan->files[i];

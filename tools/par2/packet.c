@@ -179,7 +179,7 @@ typedef struct hashed {
 typedef struct hashed_list {
     const search *s;
     hashed *packets; /* by offset */
-    size_t count, room;
+    size_t count;
 } hashed_list;
 
 /* Follows the lengths in the headers. A forged file may have more packets than a set: they are left
@@ -198,14 +198,8 @@ static int list_recovery(search *s, hashed_list *list) {
             at += MAGIC_BYTES;
             continue;
         }
-        if (list->count == list->room) {
-            const size_t room = list->room == 0 ? 256 : 2 * list->room;
-            hashed *const grown = realloc(list->packets, room * sizeof *grown);
-            if (grown == NULL)
-                return par2_no_memory();
-            list->packets = grown;
-            list->room = room;
-        }
+        if (!array_grow(&list->packets, list->count, sizeof *list->packets))
+            return par2_no_memory();
         if (type_of(header) == PACKET_RECOVERY)
             list->packets[list->count++] = (hashed){.at = at, .claimed = claimed};
         at += claimed;

@@ -173,6 +173,14 @@ bool place_can_retry(const place *p) {
     return p != NULL && p->lost && p->automatic;
 }
 
+void place_constants(uint32_t *constants, size_t count) {
+    gfk_field field;
+    const gfk_matrix row = {.rows = 1, .cols = count, .kind = GFK_MATRIX_PAR2, .first = 1};
+    (void)gfk_field_init(&field, 16, 0);
+    if (count != 0) /* and at most PAR2_MOST_SLICES, so that nothing can fail */
+        (void)gfk_matrix_fill(&field, &row, constants);
+}
+
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static place *make(place_kind kind, uint64_t memory, unsigned threads) {

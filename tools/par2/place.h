@@ -87,6 +87,9 @@ int place_solve(place *p, size_t first, size_t *count);
 /* place_can_retry: has a GPU failed that BACKEND_AUTO chose? Then the CPU can do the work again. */
 bool place_can_retry(const place *p);
 
+/* The constants of the first `count` input slices: constants[i] = c_i, as of GFK_MATRIX_PAR2. */
+void place_constants(uint32_t *constants, size_t count);
+
 /* What the place has done since place_open. */
 typedef struct place_times {
     double start;         /* seconds that place_open took */

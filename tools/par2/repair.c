@@ -51,13 +51,13 @@ typedef struct repair {
     file_place *places;  /* `count` of them */
     size_t *restored_of; /* by the numbers of the set's files: the number in `files` */
     copy *copies;
-    size_t copy_count, copy_room;
+    size_t copy_count;
 
     /* the missing slices */
     size_t *missing; /* the numbers in the set, in order */
     size_t *file_of; /* the numbers of their files */
     size_t missing_count;
-    uint16_t *constants;         /* of all slices */
+    uint32_t *constants;         /* of all slices */
     uint16_t *points;            /* the constants of the missing ones */
     const set_recovery **chosen; /* recovery slices, one for each missing slice */
     uint32_t *exponents;
@@ -218,14 +218,8 @@ static int add_copy(repair *r, const copy *c) {
         last->bytes += c->bytes;
         return 0;
     }
-    if (r->copy_count == r->copy_room) {
-        const size_t room = r->copy_room == 0 ? 1024 : 2 * r->copy_room;
-        copy *const grown = realloc(r->copies, room * sizeof *grown);
-        if (grown == NULL)
-            return par2_no_memory();
-        r->copies = grown;
-        r->copy_room = room;
-    }
+    if (!array_grow(&r->copies, r->copy_count, sizeof *r->copies))
+        return par2_no_memory();
     r->copies[r->copy_count++] = *c;
     return 0;
 }
@@ -307,7 +301,7 @@ static int list_missing(repair *r) {
     if (r->constants == NULL || r->missing == NULL || r->file_of == NULL || r->points == NULL ||
         r->chosen == NULL || r->exponents == NULL)
         return par2_no_memory();
-    set_constants(r->constants, set->slices);
+    place_constants(r->constants, set->slices);
     for (size_t i = 0; i < set->file_count; i++)
         for (size_t k = 0; k < set->files[i].slices; k++) {
             const size_t slice = set->files[i].first + k;
@@ -315,7 +309,7 @@ static int list_missing(repair *r) {
                 continue;
             r->missing[r->missing_count] = slice;
             r->file_of[r->missing_count] = i;
-            r->points[r->missing_count++] = r->constants[slice];
+            r->points[r->missing_count++] = (uint16_t)r->constants[slice];
         }
     return 0;
 }

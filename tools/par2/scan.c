@@ -61,13 +61,12 @@ typedef struct scanner {
     buffers buffers;
     const par2_set *set;
     const scan_options *options;
-    size_t source_room;
     void *known;      /* the sources by device and inode, a tree of tsearch */
     uint32_t *by_md5; /* the numbers of the slices that have checksums, by MD5 */
     size_t by_md5_count;
     size_t *file_of; /* the numbers of the slices' files */
     job *jobs;
-    size_t job_count, job_room;
+    size_t job_count;
     slice_hash *hashes;
     size_t hash_count;
     task *tasks;
@@ -150,16 +149,8 @@ static int add_source(scanner *r, folder *in, char *path, uint32_t *number) {
     if (fd >= 0)
         close(fd);
     scan *const s = r->s;
-    if (error == 0 && s->source_count == r->source_room) {
-        const size_t room = r->source_room == 0 ? 256 : 2 * r->source_room;
-        scan_source **const grown = realloc(s->sources, room * sizeof *grown);
-        if (grown != NULL) {
-            s->sources = grown;
-            r->source_room = room;
-        } else {
-            error = ENOMEM;
-        }
-    }
+    if (error == 0 && !array_grow(&s->sources, s->source_count, sizeof *s->sources))
+        error = ENOMEM;
     if (made == NULL) {
         free(path);
         return error;
@@ -342,14 +333,8 @@ static size_t hash_group(const par2_set *set, const set_file *f, size_t first, s
 /* Adds a job; hashes of a file without bytes are none. */
 static int add_job(scanner *r, uint32_t source, size_t file, bool whole) {
     const set_file *const f = &r->set->files[file];
-    if (r->job_count == r->job_room) {
-        const size_t room = r->job_room == 0 ? 256 : 2 * r->job_room;
-        job *const grown = realloc(r->jobs, room * sizeof *grown);
-        if (grown == NULL)
-            return par2_no_memory();
-        r->jobs = grown;
-        r->job_room = room;
-    }
+    if (!array_grow(&r->jobs, r->job_count, sizeof *r->jobs))
+        return par2_no_memory();
     const size_t count = f->bytes == 0 ? 0 : whole ? 1 : f->slices;
     r->jobs[r->job_count++] = (job){source, file, whole, r->hash_count, count, false};
     r->hash_count += count;
@@ -764,7 +749,7 @@ static int read_candidates(scanner *r) {
 
 typedef struct part_list {
     slide_part *parts;
-    size_t count, room;
+    size_t count;
 } part_list;
 
 static int add_part(part_list *list, uint32_t source, uint64_t begin, uint64_t end) {
@@ -773,14 +758,8 @@ static int add_part(part_list *list, uint32_t source, uint64_t begin, uint64_t e
         list->parts[list->count - 1].end = end;
         return 0;
     }
-    if (list->count == list->room) {
-        const size_t room = list->room == 0 ? 256 : 2 * list->room;
-        slide_part *const grown = realloc(list->parts, room * sizeof *grown);
-        if (grown == NULL)
-            return par2_no_memory();
-        list->parts = grown;
-        list->room = room;
-    }
+    if (!array_grow(&list->parts, list->count, sizeof *list->parts))
+        return par2_no_memory();
     list->parts[list->count++] = (slide_part){source, begin, end};
     return 0;
 }

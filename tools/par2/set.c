@@ -69,18 +69,6 @@ int set_open_below(int base, const char *name) {
     return fd;
 }
 
-void set_constants(uint16_t *constants, size_t count) {
-    uint32_t power = 1; /* 2^n */
-    size_t made = 0;
-    for (unsigned n = 0; made < count; n++) {
-        if (n % 3 != 0 && n % 5 != 0 && n % 17 != 0 && n % 257 != 0)
-            constants[made++] = (uint16_t)power;
-        power <<= 1;
-        if (power > 0xffff)
-            power ^= (uint32_t)GFK_POLYNOMIAL_W16;
-    }
-}
-
 /* ---- packets -------------------------------------------------------------------------------- */
 
 /* What is known of a file by its id. Packets may come in any order. */
@@ -103,7 +91,6 @@ typedef struct collection {
     bool *used;
     size_t known_count, room;
     uint64_t key; /* random and odd: ids in forged packets cannot all fall on the same entries */
-    size_t recovery_room;
     uint64_t *recovery_bytes; /* of the slices of set->recovery */
 } collection;
 
@@ -254,18 +241,9 @@ static int take_recovery(collection *c, uint32_t volume, const packet *p) {
     const uint32_t exponent = get_32(p->body);
     if (exponent > PAR2_MOST_EXPONENT)
         return 0;
-    if (set->recovery_count == c->recovery_room) {
-        const size_t room = c->recovery_room == 0 ? 1024 : 2 * c->recovery_room;
-        set_recovery *const grown = realloc(set->recovery, room * sizeof *grown);
-        if (grown != NULL)
-            set->recovery = grown;
-        uint64_t *const bytes = realloc(c->recovery_bytes, room * sizeof *bytes);
-        if (bytes != NULL)
-            c->recovery_bytes = bytes;
-        if (grown == NULL || bytes == NULL)
-            return par2_no_memory();
-        c->recovery_room = room;
-    }
+    if (!array_grow(&set->recovery, set->recovery_count, sizeof *set->recovery) ||
+        !array_grow(&c->recovery_bytes, set->recovery_count, sizeof *c->recovery_bytes))
+        return par2_no_memory();
     c->recovery_bytes[set->recovery_count] = p->bytes - PACKET_RECOVERY_BYTES;
     set->recovery[set->recovery_count++] =
         (set_recovery){exponent, volume, p->offset + PACKET_RECOVERY_BYTES};

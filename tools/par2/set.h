@@ -84,7 +84,4 @@ bool set_name_is_safe(const char *name, size_t length);
  * be a symbolic link. Returns the descriptor, or -1 with errno. Any thread. */
 int set_open_below(int folder_fd, const char *name);
 
-/* The constants of the first `count` input slices: constants[i] = c_i, as of GFK_MATRIX_PAR2. */
-void set_constants(uint16_t *constants, size_t count);
-
 #endif
