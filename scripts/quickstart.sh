@@ -14,9 +14,9 @@
 #   scripts/quickstart.sh install             what test and .ci/run need, and nothing else
 #
 # Options of the form -DNAME=VALUE go to cmake, the others to gfk_bench, ctest, bench/report.py, pytest
-# or the example: "bench --preset product", "test -L rs". Each goal builds in a folder of its own,
-# build/quickstart-GOAL; that of python and of ranks is a virtual environment. What cmake and the compilers
-# print is in configure.log and build.log there.
+# or the example: "bench --preset product", "test -L rs", "test -R rs_decode". Each goal builds in a folder of
+# its own, build/quickstart-GOAL; that of python and of ranks is a virtual environment. What cmake and the
+# compilers print is in configure.log and build.log there.
 #
 # No CUDA toolkit is needed, and none is installed: on a machine with a GPU the build takes an nvcc of 13.3 or
 # newer if there is one, else that of PyPI, which comes to build/nvcc-VERSION (130 MB; driver 580), else an nvcc of
