@@ -56,6 +56,10 @@ options=() arguments=()
 for option in "${@:2}"; do
     if [[ $option == -D* ]]; then options+=("$option"); else arguments+=("$option"); fi
 done
+if [[ $goal = @(tool|install) && ${#arguments[@]} -gt 0 ]]; then
+    echo "quickstart.sh: '$goal' has no option ${arguments[0]}" >&2
+    exit 2
+fi
 
 # install_pandas [matplotlib]: for bench/report.py, which says what there is not without it. Both come
 # from one place: a matplotlib of PyPI brings a numpy that an older pandas of the system cannot use.
@@ -73,6 +77,9 @@ if [ "$goal" = report ]; then
         echo "nothing was measured yet: scripts/quickstart.sh bench comes first" >&2
         exit 1
     fi
+    for argument in "${arguments[@]}"; do # before anything is installed
+        [[ $argument != *.json || -e $argument ]] || { echo "quickstart.sh: there is no file $argument" >&2; exit 2; }
+    done
     have python3 || apt_install python3
     install_pandas matplotlib
     exec python3 bench/report.py "${arguments[@]}"
