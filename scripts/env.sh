@@ -12,8 +12,7 @@ fi
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# ccache where there is one with something in it: an empty one costs time, and rules out the precompiled
-# header of the tests. Nothing needs it.
+# ccache where there is one with something in it: an empty one costs time. Nothing needs it.
 if have ccache && [ -d "$(ccache --get-config cache_dir)/0" ]; then
     export CMAKE_{C,CXX,CUDA}_COMPILER_LAUNCHER=ccache
 fi

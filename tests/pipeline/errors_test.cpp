@@ -10,9 +10,9 @@
 
 namespace {
 
-constexpr size_t BYTES = 4096, ROWS = 2, COLS = 3;
 class HostErrors : public HostTest {
   protected:
+    static constexpr size_t BYTES = 4096, ROWS = 2, COLS = 3;
     void set_up() override {
         pipeline_ = make_pipeline(desc());
         Random random(1);

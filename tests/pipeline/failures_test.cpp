@@ -24,6 +24,7 @@ simulated_device broken(uint64_t after, bool for_ever) {
 
 class HostFailures : public HostTest {
   protected:
+    static constexpr size_t BYTES = 20000; // 20 chunks
     void SetUp() override {
         set(working());
         left_ = simulated_device_left();
@@ -63,8 +64,6 @@ class HostFailures : public HostTest {
     }
     size_t left_ = 0;
 };
-
-constexpr size_t BYTES = 20000; // 20 chunks
 
 TEST_P(HostFailures, OrdersEarlyAndLate) {
     for (simulated_time time : TIMES) {

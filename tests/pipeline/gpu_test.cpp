@@ -10,10 +10,9 @@
 
 namespace {
 
-constexpr size_t BYTES = size_t(1) << 20;
-
 class HostGpu : public HostTest {
   protected:
+    static constexpr size_t BYTES = size_t(1) << 20;
     void set_up() override { pipeline_ = make_pipeline(desc()); }
     // dst = c * src, compared in full; `as_usual`: the report adds up.
     gfk_pipeline_report multiply_region(const uint8_t *src, uint8_t *dst, size_t bytes = BYTES,

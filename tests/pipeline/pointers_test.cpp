@@ -8,10 +8,9 @@
 
 namespace {
 
-constexpr size_t BYTES = 8192;
-
 class Pointers : public testing::Test {
   protected:
+    static constexpr size_t BYTES = 8192;
     void SetUp() override {
         const simulated_device bus = SIMULATED_DEVICE_INIT;
         simulated_device_set(&bus);

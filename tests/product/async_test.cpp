@@ -5,9 +5,10 @@
 
 namespace {
 
-constexpr size_t ROWS = 3, COLS = 7;
-
-class ProductAsync : public EngineTest {};
+class ProductAsync : public EngineTest {
+  protected:
+    static constexpr size_t ROWS = 3, COLS = 7;
+};
 
 // A hundred replays, with other data each time.
 TEST_P(ProductAsync, Graph) {

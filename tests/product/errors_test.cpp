@@ -16,7 +16,7 @@ struct CreateArguments {
     gfk_product_desc desc;
 };
 
-const uint32_t ones[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+const uint32_t ONES[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 class ProductDescriptor : public testing::Test {
   protected:
@@ -41,21 +41,21 @@ class ProductDescriptor : public testing::Test {
         count_checked();
     }
     gfk_field field_ = make_field(8);
-    CreateArguments good_ = {&field_, 3, 4, ones, GFK_PRODUCT_DESC_INIT};
+    CreateArguments good_ = {&field_, 3, 4, ONES, GFK_PRODUCT_DESC_INIT};
 };
 
 TEST_F(ProductDescriptor, Null) {
     gfk_product_t product = nullptr;
     gfk_product_info info;
-    EXPECT_STATUS(INVALID, gfk_product_create(nullptr, &field_, 3, 4, ones, nullptr));
+    EXPECT_STATUS(INVALID, gfk_product_create(nullptr, &field_, 3, 4, ONES, nullptr));
     EXPECT_STATUS(INVALID, gfk_product_query(&field_, 3, 4, nullptr, nullptr));
     EXPECT_STATUS(INVALID, gfk_product_get_info(nullptr, &info));
     gfk_product_destroy(nullptr);
     refused(INVALID, [](CreateArguments &a) { a.matrix = nullptr; }, true);
     EXPECT_STATUS(device::count() ? GFK_STATUS_SUCCESS : GFK_STATUS_NO_DEVICE,
-                  gfk_product_create(&product, &field_, 3, 4, ones, nullptr));
+                  gfk_product_create(&product, &field_, 3, 4, ONES, nullptr));
     gfk_product_destroy(product);
-    ASSERT_OK(gfk_product_create(&product, &field_, 3, 4, ones, &good_.desc));
+    ASSERT_OK(gfk_product_create(&product, &field_, 3, 4, ONES, &good_.desc));
     EXPECT_STATUS(INVALID, gfk_product_get_info(product, nullptr));
     gfk_product_destroy(product);
 }
@@ -141,19 +141,19 @@ TEST_P(ProductErrors, Tables) {
     if (engine()->family == GFK_ENGINE_HOST) { // does without
         EXPECT_OK(gfk_product_query(&field_, ROWS, COLS, &desc, &info));
         EXPECT_EQ(0u, info.table_bytes);
-        EXPECT_OK(gfk_product_create(&product, &field_, ROWS, COLS, ones, &desc));
+        EXPECT_OK(gfk_product_create(&product, &field_, ROWS, COLS, ONES, &desc));
         gfk_product_destroy(product);
         count_checked();
         return;
     }
     EXPECT_STATUS(GFK_STATUS_TABLE_LIMIT,
-                  gfk_product_create(&product, &field_, ROWS, COLS, ones, &desc));
+                  gfk_product_create(&product, &field_, ROWS, COLS, ONES, &desc));
     EXPECT_EQ(nullptr, product);
     gfk_product_info again; // query says how much it would be
     EXPECT_OK(gfk_product_query(&field_, ROWS, COLS, &desc, &again));
     EXPECT_EQ(info.table_bytes, again.table_bytes);
     desc.table_limit++;
-    EXPECT_OK(gfk_product_create(&product, &field_, ROWS, COLS, ones, &desc));
+    EXPECT_OK(gfk_product_create(&product, &field_, ROWS, COLS, ONES, &desc));
     gfk_product_destroy(product);
     count_checked();
 }
@@ -164,7 +164,7 @@ TEST_P(ProductErrors, CheckedPointers) {
     desc.check_pointers = true;
     const bool host = on_host(engine());
     gfk_product_t made = nullptr;
-    ASSERT_OK(gfk_product_create(&made, &field_, ROWS, COLS, ones, &desc));
+    ASSERT_OK(gfk_product_create(&made, &field_, ROWS, COLS, ONES, &desc));
     const Stream stream(host);
     const auto checked = [&](const gfk_regions *in, const gfk_regions *out) {
         return gfk_product_run(made, in, out, BYTES, GFK_SET, stream.get());

@@ -7,8 +7,6 @@
 
 namespace {
 
-constexpr gfk_status SIZE = GFK_STATUS_INVALID_SIZE;
-
 class MatmulErrors : public PlaceTest {};
 
 TEST_P(MatmulErrors, Arguments) {

@@ -291,7 +291,6 @@ TEST_P(MatrixKinds, Errors) {
         EXPECT_EQ(untouched, out);
         count_checked();
     };
-    const gfk_status SIZE = GFK_STATUS_INVALID_SIZE;
     for (const gfk_matrix &good : {cauchy, vandermonde, generated}) {
         refused(INVALID, good, [](gfk_matrix &m) { m.rows = 0; });
         refused(INVALID, good, [](gfk_matrix &m) { m.cols = 0; });
@@ -433,7 +432,7 @@ TEST(MatrixPar2, Errors) {
     gfk_matrix m = matrix_of(GFK_MATRIX_PAR2, 2, 3, 65533);
     Elements out(6, 77);
     const Elements untouched = out;
-    const gfk_status SIZE = GFK_STATUS_INVALID_SIZE, NO = GFK_STATUS_NOT_SUPPORTED;
+    const gfk_status NO = GFK_STATUS_NOT_SUPPORTED;
     for (const gfk_field &other :
          {make_field(8), make_field(32), make_field(16, polynomials(16).back())})
         if (other.polynomial != GFK_POLYNOMIAL_W16) {

@@ -4,10 +4,9 @@
 
 namespace {
 
-constexpr size_t ROWS = 3, COLS = 7;
-
 class ProductThreads : public EngineTest {
   protected:
+    static constexpr size_t ROWS = 3, COLS = 7;
     // One product run by a thread on its own buffers, and its own stream on a device.
     testing::AssertionResult run_often(gfk_product_t product, const Matrix &matrix, int thread) {
         Random random(static_cast<uint64_t>(thread));

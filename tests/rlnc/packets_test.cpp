@@ -6,8 +6,6 @@
 
 namespace {
 
-constexpr gfk_status SIZE = GFK_STATUS_INVALID_SIZE;
-
 using Rows = std::vector<Elements>;
 
 // The sum of the inputs times the factors.

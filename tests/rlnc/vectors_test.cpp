@@ -7,8 +7,6 @@
 
 namespace {
 
-constexpr gfk_status SIZE = GFK_STATUS_INVALID_SIZE;
-
 class RlncVectors : public RlncTest {
   protected:
     // Rows of random bytes, in which a call writes vectors.

@@ -4,9 +4,9 @@
 
 namespace {
 
-constexpr size_t K = 5, M = 3, BYTES = 96;
 class RsCallErrors : public RsTest {
   protected:
+    static constexpr size_t K = 5, M = 3, BYTES = 96;
     void set_up() override {
         Random random;
         code_ = make_code({GFK_RS_CAUCHY, K, M});

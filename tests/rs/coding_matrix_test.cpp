@@ -7,10 +7,10 @@
 
 namespace {
 
-const gfk_rs_matrix named[] = {GFK_RS_CAUCHY,      GFK_RS_VANDERMONDE, GFK_RS_REED_SOL_VAN,
+const gfk_rs_matrix NAMED[] = {GFK_RS_CAUCHY,      GFK_RS_VANDERMONDE, GFK_RS_REED_SOL_VAN,
                                GFK_RS_CAUCHY_GOOD, GFK_RS_GEN_RS,      GFK_RS_GEN_CAUCHY1};
 
-bool has(gfk_rs_matrix which, unsigned w) {
+bool has_width(gfk_rs_matrix which, unsigned w) {
     return w == 8 || (which != GFK_RS_GEN_RS && which != GFK_RS_GEN_CAUCHY1);
 }
 
@@ -41,7 +41,7 @@ TEST(RsMatrix, Refusals) {
     };
     gfk_field forged = field;
     forged.polynomial = 0x11c;
-    for (gfk_rs_matrix which : named) {
+    for (gfk_rs_matrix which : NAMED) {
         EXPECT_STATUS(INVALID, gfk_rs_fill_matrix(&field, which, 4, 2, nullptr));
         refused(INVALID, nullptr, which, 4, 2);
         refused(INVALID, &forged, which, 4, 2);
@@ -54,7 +54,7 @@ TEST(RsMatrix, Refusals) {
         if (which == GFK_RS_CAUCHY || which == GFK_RS_VANDERMONDE)
             continue;
         refused(GFK_STATUS_NOT_SUPPORTED, &other, which, 4, 2);
-        if (!has(which, 32))
+        if (!has_width(which, 32))
             refused(GFK_STATUS_NOT_SUPPORTED, &wide, which, 4, 2);
     }
     refused(GFK_STATUS_INVALID_SIZE, &wide, GFK_RS_CAUCHY, size_t(1) << 31, size_t(1) << 31);

@@ -11,10 +11,8 @@ class RsEncode : public RsTest {};
 class RsVerify : public RsTest {};
 class RsUpdate : public RsTest {};
 
-struct Shape {
-    size_t k, m;
-};
-const Shape SHAPES[] = {{1, 1}, {1, 5}, {4, 2}, {5, 1}, {10, 4}, {17, 3}, {20, 20}, {60, 10}};
+const Shape ENCODED_SHAPES[] = {{1, 1},  {1, 5},  {4, 2},   {5, 1},
+                                {10, 4}, {17, 3}, {20, 20}, {60, 10}};
 
 // Around words, vectors and tiles; some long enough for all cores.
 std::vector<size_t> lengths(size_t symbol) {
@@ -27,7 +25,7 @@ std::vector<size_t> lengths(size_t symbol) {
 }
 
 TEST_P(RsEncode, ParityIsItsDefinition) {
-    for (const Shape &shape : SHAPES)
+    for (const Shape &shape : ENCODED_SHAPES)
         for (size_t bytes : lengths(symbol_bytes())) {
             if (bytes > 100000 && shape.k * shape.m > 40)
                 continue;
@@ -247,7 +245,7 @@ TEST(RsVerifyKernels, PlacesOfMismatches) {
 enum Way { RUN, APPLY, ONE_CALL, APPLY_ONE_CALL, WAYS };
 
 TEST_P(RsUpdate, EqualsEncoding) {
-    for (const Shape &shape : SHAPES) {
+    for (const Shape &shape : ENCODED_SHAPES) {
         const RsCode code = make_code({GFK_RS_CAUCHY, shape.k, shape.m});
         Random random(shape.k);
         const size_t symbols = 300, bytes = symbols * symbol_bytes();

@@ -7,9 +7,9 @@
 
 namespace {
 
-constexpr size_t K = 5, M = 3, BYTES = 96;
 class RsErrors : public RsTest {
   protected:
+    static constexpr size_t K = 5, M = 3, BYTES = 96;
     RsCode good_code() { return make_code({GFK_RS_CAUCHY, K, M}); }
     gfk_rs_desc good_desc() {
         gfk_rs_desc desc = GFK_RS_DESC_INIT;

@@ -29,6 +29,10 @@ using Updater = Owned<struct gfk_rs_updater, gfk_rs_updater_destroy>;
 Decoder make_decoder(gfk_rs_t code, const Indices &lost, const Indices *wanted = nullptr);
 Updater make_updater(gfk_rs_t code, size_t index);
 
+struct Shape {
+    size_t k, m;
+};
+
 // One word that gfk_rs_verify sets.
 class Word {
   public:

@@ -66,16 +66,14 @@ void exchange(unsigned w, gfk_rs_matrix matrix, size_t k, size_t m, const Theirs
     }
 }
 
-struct Shape {
-    size_t k, m;
-};
-const Shape SHAPES[] = {{1, 1}, {2, 2}, {3, 2}, {6, 3}, {10, 4}, {12, 1}, {16, 4}, {20, 6}};
+const Shape EXCHANGED_SHAPES[] = {{1, 1},  {2, 2},  {3, 2},  {6, 3},
+                                  {10, 4}, {12, 1}, {16, 4}, {20, 6}};
 
 TEST(RsInterop, Jerasure) {
 #ifdef GFK_TEST_JERASURE
     for (unsigned w : {8u, 16u, 32u})
         for (gfk_rs_matrix matrix : {GFK_RS_REED_SOL_VAN, GFK_RS_CAUCHY_GOOD})
-            for (const Shape &shape : SHAPES) {
+            for (const Shape &shape : EXCHANGED_SHAPES) {
                 const int k = static_cast<int>(shape.k), m = static_cast<int>(shape.m);
                 const int good = matrix == GFK_RS_CAUCHY_GOOD, width = static_cast<int>(w);
                 const Theirs theirs = {
@@ -99,7 +97,7 @@ TEST(RsInterop, Jerasure) {
 TEST(RsInterop, Isal) {
 #ifdef GFK_TEST_ISAL
     for (gfk_rs_matrix matrix : {GFK_RS_GEN_CAUCHY1, GFK_RS_GEN_RS})
-        for (const Shape &shape : SHAPES) {
+        for (const Shape &shape : EXCHANGED_SHAPES) {
             const int k = static_cast<int>(shape.k), m = static_cast<int>(shape.m);
             const int cauchy = matrix == GFK_RS_GEN_CAUCHY1;
             if (!cauchy && m > 4)

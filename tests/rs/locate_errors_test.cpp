@@ -4,10 +4,11 @@
 
 namespace {
 
-class RsLocateCall : public SideTest {};
+class RsLocateCall : public SideTest {
+  protected:
+    static constexpr size_t K = 5, M = 4;
+};
 PER_SIDE(RsLocateCall);
-
-constexpr size_t K = 5, M = 4;
 
 TEST_P(RsLocateCall, WrongRepair) {
     const RsCode code = make_rs_code(host(), make_field(16), {GFK_RS_CAUCHY, K, M});

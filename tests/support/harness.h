@@ -14,7 +14,7 @@
 #include <gfk/gfk.h>
 
 #ifdef GFK_TEST_SANITIZED // by CMake: this file may have no checks itself (cmake/sanitizers.cmake)
-#define SANITIZED 1 // sanitizers reserve terabytes of address space, so no limit can be set
+#define SANITIZED 1       // sanitizers reserve terabytes of address space, so no limit can be set
 #else
 #define SANITIZED 0
 #endif
@@ -162,5 +162,6 @@ inline size_t round_up(size_t n, size_t unit) {
 #define ASSERT_STATUS(expected, call) ASSERT_STREQ(gfk_status_name(expected), gfk_status_name(call))
 #define EXPECT_OK(call) EXPECT_STATUS(GFK_STATUS_SUCCESS, call)
 #define ASSERT_OK(call) ASSERT_STATUS(GFK_STATUS_SUCCESS, call)
-constexpr gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT; // the most frequent refusal
-void require_success(gfk_status status, const char *what);  // throws
+constexpr gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT; // the most frequent refusals
+constexpr gfk_status SIZE = GFK_STATUS_INVALID_SIZE;
+void require_success(gfk_status status, const char *what); // throws

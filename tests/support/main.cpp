@@ -42,8 +42,8 @@ class EmptyRows : public testing::EmptyTestEventListener {
     }
     int count() const {
         int count = 0;
-        for (const auto &[row, combinations] : rows_)
-            if (combinations == 0)
+        for (const auto &[row, checks] : rows_)
+            if (checks == 0)
                 std::printf("gfk: %s checked nothing\n", row.c_str()), count++;
         return count;
     }
