@@ -11,8 +11,8 @@
 # A complete run on a GPU is a record: papers/results/GPU/papers.json, with the counts of instructions beside it if
 # there is a cuobjdump. The pages of papers/ are those of the H200; all others go to build/papers/pages.
 #
-#   GFK_PREBUILT=FOLDER   build/prebuilt-papers, packed by `scripts/gpu.sh prebuild` on another machine: nothing is
-#                         compiled
+#   GFK_PREBUILT=FOLDER   build/prebuilt-papers, packed by `scripts/gpu.sh prebuild` on another machine, or for check
+#                         a build with -DGFK_PAPERS=ON: nothing is compiled
 #   GFK_COMMIT            the commit, where the tree came without its .git
 #   OUT                   a folder for papers.tar.gz: record and pages
 set -euo pipefail
@@ -66,24 +66,27 @@ test)
     done
     ;;
 check)
-    stage configure configure "$build" -DGFK_CUDA=OFF -DGFK_TESTS=OFF -DGFK_WERROR=ON
-    stage build cmake --build "$build" -j "$(nproc)" --target gfk_papers
-    rm -rf $build/check
-    mkdir $build/check
+    checked=build/papers/check
+    if [ -z "${GFK_PREBUILT:-}" ]; then
+        stage configure configure "$build" -DGFK_CUDA=OFF -DGFK_TESTS=OFF -DGFK_WERROR=ON
+        stage build cmake --build "$build" -j "$(nproc)" --target gfk_papers
+    fi
+    rm -rf $checked
+    mkdir -p $checked
     claims="gpu-rscode:S1-3 gf-gpu:S2-1 opencl:S3-3 gibraltar:S4-15 nuclei:S5-6"
     for claim in $claims; do
-        rows=$build/check/${claim%:*}.json
-        "$build/papers/gfk_papers" --paper "${claim%:*}" --only cpu --sizes 65536 --out "$rows" >>$build/check/log
+        rows=$checked/${claim%:*}.json
+        "${GFK_PREBUILT:-$build}/papers/gfk_papers" --paper "${claim%:*}" --only cpu --sizes 65536 --out "$rows" >>$checked/log
         [ "$(grep -c '"state": "measured"' "$rows")" -gt 0 ] # each has compared all bytes
     done
-    write_pages $build/check $build/check/*.json
+    write_pages $checked $checked/*.json
     for claim in $claims; do
-        line=$(grep -F "[${claim#*:}](" "$build/check/${claim%:*}/README.md")
-        echo "$(grep -c '"state": "measured"' "$build/check/${claim%:*}.json") rows; $line"
+        line=$(grep -F "[${claim#*:}](" "$checked/${claim%:*}/README.md")
+        echo "$(grep -c '"state": "measured"' "$checked/${claim%:*}.json") rows; $line"
         [[ $line != *"not run here"* ]]
     done
     python3 -B papers/report/papers_test.py
-    if [ -n "$nvcc" ]; then
+    if [ -z "${GFK_PREBUILT:-}" ] && [ -n "$nvcc" ]; then
         stage configure configure $build/cuda -DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" -DGFK_TESTS=OFF \
             -DCMAKE_CUDA_ARCHITECTURES=90 -DGFK_WERROR=ON
         stage build cmake --build $build/cuda -j "$(nproc)" --target gfk_papers_kernels
