@@ -132,8 +132,11 @@ check_deb() {
 
 build=build/package-deb # where stage keeps its logs
 gpu_wheel() {
+    local architectures=${GFK_ARCHITECTURES:-80-real;90-real;100-real;120} numbers
     fetch_nvcc || { echo "package.sh: no nvcc of 13.3 or newer: $why" >&2; return 1; }
-    CUDACXX=$nvcc wheels gpu GFK_CUDA=ON "CMAKE_CUDA_ARCHITECTURES=${GFK_ARCHITECTURES:-80-real;90-real;100-real;120}"
+    read -ra numbers <<<"${architectures//[!0-9]/ }"
+    python3 scripts/check_clmad.py "$nvcc" "${numbers[@]}"
+    CUDACXX=$nvcc wheels gpu GFK_CUDA=ON "CMAKE_CUDA_ARCHITECTURES=$architectures"
 }
 
 [ $# -le 1 ] || { echo "package.sh: one goal, not $*" >&2; exit 2; }
