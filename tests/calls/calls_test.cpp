@@ -117,9 +117,9 @@ class Stage : public Arguments {
     }
     void refused(gfk_status status, const std::string &what) {
         EXPECT_STATUS(status, run()) << call_.name << ": " << what;
-        const Bytes untouched(2 * memory_.size(), UNTOUCHED), got = both_memories();
-        ASSERT_EQ(got.size(), first_difference(untouched.data(), got.data(), got.size()))
-            << call_.name << " has written: " << what;
+        for (Memory *memory : {&memory_, &on_host_})
+            ASSERT_TRUE(is_untouched(memory->view(0, memory->size()), memory->size()))
+                << call_.name << " has written: " << what;
         count_checked();
     }
     gfk_status run() {
@@ -128,6 +128,9 @@ class Stage : public Arguments {
     }
 
   private:
+    static bool is_untouched(const uint8_t *all, size_t bytes) { // each byte is as the one before
+        return bytes == 0 || (all[0] == UNTOUCHED && std::memcmp(all, all + 1, bytes - 1) == 0);
+    }
     Bytes both_memories() {
         Bytes all = memory_.read();
         const Bytes on_host = on_host_.read();
@@ -419,7 +422,7 @@ TEST_P(Calls, ShareTheirObjects) {
             Stage stage(call, host(), table.shape().bytes);
             const Stream stream(host());
             stage.given = stream.get();
-            for (int again = 0; again < 8; again++) {
+            for (int again = 0; again < (options.reduced ? 3 : 8); again++) {
                 gfk_status status = INVALID;
                 const Bytes got = run_once(t, call, stage, host(), [&] { status = stage.run(); });
                 if (status != call.good || got != expected[t])

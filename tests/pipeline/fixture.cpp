@@ -108,12 +108,17 @@ void HostStage::expect(const gfk_field &field, const std::vector<uint32_t> &matr
                        gfk_accumulate mode, Random &random) {
     expected_ = snapshot();
     if (bytes_ < MIB) { // longer regions take the threads of the reference engine
+        std::vector<uint8_t *> sums;
         for (size_t j = 0; j < outs_; j++) {
-            uint8_t *sum = expected_.data() + offset_of(ins_ + j);
+            sums.push_back(expected_.data() + offset_of(ins_ + j));
             if (mode == GFK_SET)
-                std::fill_n(sum, bytes_, 0);
-            for (size_t i = 0; i < ins_; i++)
-                Times(field, matrix[j * ins_ + i]).add(in(i), sum, bytes_);
+                std::fill_n(sums[j], bytes_, 0);
+        }
+        std::vector<uint32_t> column(outs_);
+        for (size_t i = 0; i < ins_; i++) {
+            for (size_t j = 0; j < outs_; j++)
+                column[j] = matrix[j * ins_ + i];
+            add_multiples(field, column, in(i), sums, bytes_);
         }
         return;
     }

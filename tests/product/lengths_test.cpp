@@ -75,7 +75,7 @@ void expect_time(double factor, double allowance, const Product &product, const 
     double best = 1, best_reference = 1;
     const auto too_long = [&] { return best > factor * best_reference + allowance; };
     const double end = seconds_of_thread() + 2;
-    for (int turn = 0; turn < 20 || (too_long() && seconds_of_thread() < end); turn++) {
+    for (int turn = 0; turn < 6 || (too_long() && seconds_of_thread() < end); turn++) {
         best_reference = std::min(best_reference, time_of(product, in, out, reference));
         best = std::min(best, time_of(product, in, out, bytes));
     }

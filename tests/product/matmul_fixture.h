@@ -68,13 +68,21 @@ class Matmul {
     // By scalar arithmetic.
     testing::AssertionResult is_product(gfk_accumulate mode) {
         Bytes expected = content_;
-        parallel(rows_, [&](size_t j) {
-            uint8_t *out = regions_.in_copy(expected, cols_ + j);
-            if (mode == GFK_SET)
-                std::fill_n(out, regions_.bytes(), uint8_t(0));
-            for (size_t i = 0; i < cols_; i++)
-                Times(field_, element(j, i))
-                    .add(regions_.in_copy(content_, i), out, regions_.bytes());
+        constexpr size_t GROUP = 16; // rows
+        parallel((rows_ + GROUP - 1) / GROUP, [&](size_t group) {
+            const Indices mine = indices(GROUP * group, std::min(GROUP * (group + 1), rows_));
+            std::vector<uint8_t *> outs;
+            for (size_t j : mine)
+                outs.push_back(regions_.in_copy(expected, cols_ + j));
+            for (size_t k = 0; mode == GFK_SET && k < mine.size(); k++)
+                std::fill_n(outs[k], regions_.bytes(), uint8_t(0));
+            std::vector<uint32_t> column(mine.size());
+            for (size_t i = 0; i < cols_; i++) {
+                for (size_t k = 0; k < mine.size(); k++)
+                    column[k] = element(mine[k], i);
+                add_multiples(field_, column, regions_.in_copy(content_, i), outs,
+                              regions_.bytes());
+            }
         });
         count_checked();
         return regions_.is(expected, "matmul, w = " + std::to_string(field_.w) +

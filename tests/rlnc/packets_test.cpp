@@ -12,8 +12,7 @@ using Rows = std::vector<Elements>;
 Bytes sum_of(const gfk_field &field, const Elements &factors, const std::vector<Bytes> &inputs) {
     Bytes sum(inputs[0].size());
     for (size_t i = 0; i < inputs.size(); i++)
-        if (factors[i] != 0)
-            Times(field, factors[i]).add(inputs[i].data(), sum.data(), sum.size());
+        add_multiples(field, {factors[i]}, inputs[i].data(), {sum.data()}, sum.size());
     return sum;
 }
 
@@ -79,19 +78,27 @@ class Packets {
         content_ = random.bytes(regions_.size());
         regions_.write(content_);
     }
-    std::vector<Bytes> inputs(size_t generation) const {
-        std::vector<Bytes> inputs;
-        for (size_t i = 0; i < ins_; i++)
-            inputs.push_back(regions_.from_copy(content_, generation * ins_ + i));
-        return inputs;
-    }
     Bytes output(size_t i) { return regions_.from_copy(regions_.read(), regions_.ins() + i); }
     // Are the outputs the inputs times the factors, and all else as it was?
     testing::AssertionResult are_products(const gfk_field &field, const Rows &factors) {
         Bytes expected = content_;
-        parallel(factors.size(), [&](size_t i) {
-            const Bytes sum = sum_of(field, factors[i], inputs(i / outs_));
-            std::copy(sum.begin(), sum.end(), regions_.in_copy(expected, regions_.ins() + i));
+        constexpr size_t GROUP = 16; // packets of a generation
+        const size_t groups = (outs_ + GROUP - 1) / GROUP;
+        parallel(factors.size() / outs_ * groups, [&](size_t part) {
+            const size_t generation = part / groups, first = part % groups * GROUP;
+            const size_t count = std::min(GROUP, outs_ - first), begin = generation * outs_ + first;
+            std::vector<uint8_t *> sums;
+            for (size_t j = 0; j < count; j++) {
+                sums.push_back(regions_.in_copy(expected, regions_.ins() + begin + j));
+                std::fill_n(sums[j], regions_.bytes(), uint8_t(0));
+            }
+            std::vector<uint32_t> column(count);
+            for (size_t i = 0; i < ins_; i++) {
+                for (size_t j = 0; j < count; j++)
+                    column[j] = factors[begin + j][i];
+                add_multiples(field, column, regions_.in_copy(content_, generation * ins_ + i),
+                              sums, regions_.bytes());
+            }
         });
         count_checked(factors.size());
         return regions_.is(expected, "packets");

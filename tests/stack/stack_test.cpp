@@ -214,7 +214,11 @@ TEST_P(Stack, Products) {
 
 TEST_P(Stack, Codes) {
     const gfk_field f = field();
-    const size_t k = w() == 8 ? 200 : 1030, m = w() == 8 ? 56 : host() ? 700 : 64, bytes = 124;
+    const size_t k = w() == 8 ? 200 : 1030,
+                 m = w() == 8 ? 56
+                     : host() ? (w() == 16 ? 700 : 200)
+                              : 64,
+                 bytes = 124;
     for (const Engine engine : engines()) {
         if (engine->w != w() || on_host(engine) != host())
             continue;
@@ -442,7 +446,8 @@ TEST_P(Stack, Pipelines) {
     gfk_pipeline_info info;
     gfk_pipeline_report report;
     CALL_OK(gfk_pipeline_get_info, p, &info);
-    const size_t k = w() == 8 ? 150 : 1030, m = 64, n = 100, bytes = 65536 + 124;
+    const size_t k = w() == 8 ? 150 : 1030, m = 64, n = 100,
+                 bytes = (host() && w() != 8 ? 16384 : 65536) + 124;
     Regions regions(true, k + m, bytes, random_);
     const gfk_regions in = regions.from(0), out = regions.from(k);
     const Matrix matrix = random_matrix(w(), m, k, random_);

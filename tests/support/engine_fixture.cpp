@@ -95,12 +95,17 @@ Bytes Stage::by_region_multiplies(gfk_accumulate mode) {
 
 Bytes Stage::by_scalar_arithmetic(gfk_accumulate mode) {
     Bytes expected = content_;
+    std::vector<uint8_t *> outs;
     for (size_t j = 0; j < matrix_.rows; j++) {
-        uint8_t *out = regions_.in_copy(expected, matrix_.cols + j);
+        outs.push_back(regions_.in_copy(expected, matrix_.cols + j));
         if (mode == GFK_SET)
-            std::fill_n(out, bytes(), uint8_t(0));
-        for (size_t i = 0; i < matrix_.cols; i++)
-            Times(field_, matrix_.at(j, i)).add(regions_.in_copy(content_, i), out, bytes());
+            std::fill_n(outs[j], bytes(), uint8_t(0));
+    }
+    std::vector<uint32_t> column(matrix_.rows);
+    for (size_t i = 0; i < matrix_.cols; i++) {
+        for (size_t j = 0; j < matrix_.rows; j++)
+            column[j] = matrix_.at(j, i);
+        add_multiples(field_, column, regions_.in_copy(content_, i), outs, bytes());
     }
     return expected;
 }

@@ -184,12 +184,6 @@ std::vector<uint32_t> random_elements(unsigned w, size_t count, Random &random) 
     return elements;
 }
 
-Bytes xor_of(Bytes a, const Bytes &b) {
-    for (size_t i = 0; i < a.size(); i++)
-        a[i] ^= b[i];
-    return a;
-}
-
 size_t first_difference(const void *a, const void *b, size_t bytes) {
     if (bytes == 0 || std::memcmp(a, b, bytes) == 0)
         return bytes;

@@ -129,7 +129,7 @@ uint32_t get_symbol(const void *buffer, size_t i, unsigned w);
 void set_symbol(void *buffer, size_t i, unsigned w, uint32_t symbol);
 
 // x -> c * x for many x: by tables of the products of a symbol's bytes, made of the products of its
-// bits, each from the one before by gfk_field_multiply.
+// bits, each from the one before by a shift.
 class Times {
   public:
     Times(const gfk_field &field, uint32_t c);
@@ -146,6 +146,10 @@ class Times {
     unsigned w_;
     uint32_t table_[4][256] = {};
 };
+
+// sums[j] += factors[j] * in, bit by bit of the factors: short regions and many sums take less time than by tables.
+void add_multiples(const gfk_field &field, const std::vector<uint32_t> &factors, const void *in,
+                   const std::vector<uint8_t *> &sums, size_t bytes);
 
 // c * in.
 Bytes product_of(const gfk_field &field, uint32_t c, const Bytes &in);

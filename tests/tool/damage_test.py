@@ -65,7 +65,7 @@ class Set(Folder):
 
 
 def random_bit_flips():
-    for _ in range(8 if harness.options.reduced else 60):
+    for _ in range(4 if harness.options.reduced else 60):
         with Set() as s:
             places = []
             for index in harness.rng.sample(range(N), harness.rng.randint(1, M)):
@@ -82,7 +82,7 @@ def every_byte_of_the_headers():
     positions = [*range(0, 120, 7), 359, 500, 505, 511]
     with Set() as s:
         end = len(s.whole[shard("f", 0)])
-        for position in positions:
+        for position in harness.some(positions, 4):
             for at in (position, end - HEADER + position):
                 flip(s.path_of(1), at)
                 run = s.gfk("verify", "f", expect=harness.DAMAGED)
@@ -118,8 +118,8 @@ def both_headers_gone():
 def cut_and_extended():
     with Set() as s:
         length = len(s.whole[shard("f", 0)])
-        for cut in (0, 1, 511, 512, 600, s.offset(2), s.offset(2) + 64 + BLOCK, length - 512,
-                    length - 1):
+        for cut in harness.some((0, 1, 511, 512, 600, s.offset(2), s.offset(2) + 64 + BLOCK, length - 512,
+                                 length - 1), 2):
             with open(s.path_of(2), "r+b") as file:
                 file.truncate(cut)
             with open(s.path_of(K), "ab") as file:
@@ -237,7 +237,7 @@ def foreign():
     with Set() as s:
         s.write(shard("f", 2), bytes(length))
         s.comes_back("nothing but zeros")
-    for offset in (0, s.offset(STRIPES) - s.block + LAST, *map(s.offset, range(STRIPES))):
+    for offset in harness.some((0, s.offset(STRIPES) - s.block + LAST, *map(s.offset, range(STRIPES))), 3):
         with Set() as s:  # one header still has the id of the set, but no header is intact
             noise = bytearray(harness.rng.randbytes(length))
             noise[offset:offset + BLOCK_HEADER] = s.whole[shard("f", 2)][offset:offset + BLOCK_HEADER]
@@ -320,7 +320,8 @@ def parity_that_checksums_hide():
 
 def padding_is_zero():
     """Bytes after the file's end in the last stripe: the shard with other bytes than zeros is named."""
-    for k, m, size, block in ((2, 1, 1, 64), (2, 1, 64, 64), (3, 2, 65, 64), (4, 1, 1000, 512), (2, 2, 1500, 64)):
+    for k, m, size, block in harness.some(((2, 1, 1, 64), (2, 1, 64, 64), (3, 2, 65, 64), (4, 1, 1000, 512),
+                                           (2, 2, 1500, 64)), 2):
         last = (size - 1) // (k * block)
         length = -(-(size - last * k * block) // (k * 64)) * 64
         for index in range(k):
@@ -396,7 +397,7 @@ def shards_that_nobody_can_blame():
             (3, 2, (), {0: (1, 2), 1: (2, 3)}, False), (4, 4, (5,), {2: (1,)}, True),
             (4, 4, (0,), {2: (1,), 5: (2,)}, True), (4, 4, (0, 7), {2: (1,)}, False),
             (2, 4, (), {0: (0,), 1: (1,), 2: (2,), 3: (3,), 4: (4,)}, False), (4, 1, (), {3: (0,)}, False)):
-        for position in (None, 100):
+        for position in harness.some((None, 100), 2):
             with Set(k, m, size=4 * k * BLOCK + k * LAST) as s:
                 for index, stripes in wrong.items():
                     for stripe in stripes:
@@ -485,8 +486,8 @@ def names_of_the_tool_itself():
     """A stored name that the tool gives to its own files: the next run would remove what decode wrote,
     or decode would replace a shard."""
     temp = ".gfk-tmp-0123456789ab"
-    for name in (".g" + temp, ".f" + temp, ".f.gfk.001" + temp, ".x y.gfk.12345" + temp, "f.gfk.002",
-                 "f.gfk.000", "f.gfk.009", "f.gfk.65535"):
+    for name in harness.some((".g" + temp, ".f" + temp, ".f.gfk.001" + temp, ".x y.gfk.12345" + temp, "f.gfk.002",
+                              "f.gfk.000", "f.gfk.009", "f.gfk.65535"), 3):
         with Set() as s:
             os.unlink(s.path_of(0))
             for index in range(1, N):

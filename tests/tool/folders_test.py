@@ -103,7 +103,7 @@ def any_folder_may_be_lost():
     for code, disks in codes[:2] if harness.options.reduced else codes:
         with Disks(disks, code) as s:
             for lost in range(disks):
-                for arguments in (("--in", s.all, "f"), ("--in", s.all), s.bases(), s.disks):
+                for arguments in harness.some((("--in", s.all, "f"), ("--in", s.all), s.bases(), s.disks), 2):
                     s.fail(lost)
                     s.gfk("verify", *arguments, expect=harness.DAMAGED)
                     run = s.gfk("decode", "-o", "-", *arguments)

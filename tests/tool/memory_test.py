@@ -29,7 +29,8 @@ class Tool:
             command(*arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env=dict(os.environ, LD_PRELOAD=harness.options.no_memory, NO_MEMORY_FOLDER=folder.path,
                      NO_MEMORY_STREAMS=streams.path, XDG_CACHE_HOME=folder / "cache",
-                     CUDA_VISIBLE_DEVICES=""))  # the driver's allocations are not the tool's
+                     CUDA_VISIBLE_DEVICES="",  # the driver's allocations are not the tool's
+                     LD_BIND_NOW="1"))  # once, and not in each process
 
     def run(self, number, left=False):
         """The result of a run without an allocation, and the number of its allocations."""

@@ -139,8 +139,9 @@ def json_for_machines():
             lines = [json.loads(line) for line in run.err.splitlines()]
             check(run.out in (b"", content) and lines and max(line["exit"] for line in lines) == run.code,
                   f"{arguments}: {run.text} {run.err}")
+        outputs = ("-o", "-"), ("-o-",), ("--output", "-"), ("--output=-",), ("--out=-",), ("-fo-",), ("-fo", "-")
         for wrong in (("--wrong",), ("-z",), ("--memory", "x"), ("--backend",), ("--memory",), ("--quiet=1",), ("-qz",)):
-            for output in (("-o", "-"), ("-o-",), ("--output", "-"), ("--output=-",), ("--out=-",), ("-fo-",), ("-fo", "-")):
+            for output in harness.some(outputs, 4):
                 for arguments in (("--json", *wrong, *output, "f"), (*wrong, "--json", *output, "f"),
                                   ("--json", "f", *output, *wrong), ("f", *wrong, *output, "--json")):
                     run = folder.gfk("decode", *arguments, expect=harness.USAGE)
@@ -155,7 +156,8 @@ def json_for_machines():
         check(run.json()["exit"] == 3 and run.json()["messages"] and run.err == "", run.err)
         run = folder.gfk("encode", "--json", "-k0", "f", expect=harness.USAGE)
         check(run.json()["exit"] == 2, "a wrong command line")
-        for name in ("encode", "decode", "verify", "repair", "scrub", "info", "methods", "calibrate", "advise"):
+        commands = "encode", "decode", "verify", "repair", "scrub", "info", "methods", "calibrate", "advise"
+        for name in harness.some(commands, 4):
             for wrong in (("--frob",), ("-Z",), ("-qZ",), ("--quiet=1",), ("--json=1",), ("-k", "0"), ("-k",),
                           ("--memory=x",), ("--memory", "x"), ("--memory",), ("--backend", "none")):
                 for arguments in ((*wrong, "--json", "f"), ("--json", *wrong, "f"), ("f", *wrong, "--js"),

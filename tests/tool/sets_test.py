@@ -211,7 +211,7 @@ def the_order_of_arguments():
         for arguments in cases:
             for command in (("verify",), ("repair",), ("decode", "-f"), ("info",)):
                 found = set()
-                for order in itertools.permutations(arguments):
+                for order in harness.some(itertools.permutations(arguments), 5):
                     run = s.gfk(*command, "--json", *order)
                     lines = map(json.loads, run.text.splitlines())
                     found.add(tuple(sorted((r.get("set") or r["output"], len(r["messages"]),
@@ -225,7 +225,7 @@ def the_order_of_arguments():
         os.makedirs(s / "a/b/c")
         s.write("a/b/c/f", b"x")
         s.gfk("encode", "-k3", "-m2", "a/b/c/f")
-        for order in itertools.permutations((".", "a", "a/b", "a/b/c")):
+        for order in harness.some(itertools.permutations((".", "a", "a/b", "a/b/c")), 5):
             run = s.gfk("scrub", *order)
             check(run.err == "" and run.text.count("ok  ") == 1, f"{order}: {run.err}")
         os.mkdir(s / "empty")
