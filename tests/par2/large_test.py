@@ -3,6 +3,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 
 import common
@@ -137,5 +138,29 @@ def stripes():
             check(digest_of(folder / name) == digest, f"stripes: {name}")
 
 
+def devices():
+    """The memory of a simulated GPU has no room for all recovery slices, or there is no GPU, which is known when reading
+    has begun: the same volumes."""
+    files = {"data": harness.rng.randbytes(6000000)}
+
+    def create(base, *options, expect=OK, **variables):
+        run = gfk(folder, "create", *options, "-v", "-v", "-s12000", "-c520", "-t1", f"{base}.par2", "data",
+                  expect=expect, env=dict(os.environ, **variables))
+        return run.code == OK and int(re.search(r"^count passes (\d+)$", run.text, re.MULTILINE)[1])
+
+    with Folder() as folder:
+        write(folder, files)
+        create("set")
+        create("none", "--backend", "auto", FAKE_DEVICES="0")
+        memory, passes = 8e6, 0
+        while not passes:  # the simulated GPU's workspace comes first
+            memory += 8e6
+            passes = create("small", expect=None, FAKE_MEMORY=f"{memory:.0f}")
+        check(passes > 1 or not os.path.basename(harness.options.tool).startswith("gfk_fake"), f"{passes} pass")
+        for base in "none", "small":
+            for one, other in zip(volumes(folder), volumes(folder, base)):
+                check(folder.read(one) == folder.read(other), f"{base} makes another {one}")
+
+
 if __name__ == "__main__":
-    common.main(most_slices, many_exponents, many_lost, many_files, stripes)
+    common.main(most_slices, many_exponents, many_lost, many_files, stripes, devices)

@@ -20,7 +20,8 @@ static pair streams[MOST_STREAMS];
 gfk_status device_begin(int device, char *name, size_t room, uint64_t *free_bytes) {
     const char *reason = NULL;
     int resolved = 0;
-    *free_bytes = (uint64_t)512 << 20;
+    const char *const memory = getenv("FAKE_MEMORY"); /* bytes */
+    *free_bytes = memory == NULL ? (uint64_t)512 << 20 : strtoull(memory, NULL, 10);
     (void)gfk_device_name(device, name, room);
     const gfk_status status = gfk_device_resolve(device, &resolved, &reason);
     return status == GFK_STATUS_SUCCESS ? device_use(device) : status;

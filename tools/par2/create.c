@@ -4,11 +4,14 @@
  * the set, and at last the volumes' names. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -31,6 +34,7 @@ typedef struct creation {
     place_layout layout;
     temp_file *temps; /* one for each volume */
     file_place *places;
+    uint8_t **maps;    /* volumes in memory, or NULL */
     size_t opened;     /* volumes that have a place */
     pthread_t reserve; /* the thread that reserves the volumes' blocks */
     bool reserving;
@@ -129,7 +133,8 @@ static int open_volumes(creation *c) {
         return par2_code(fail_for(error, "create", plan->volumes[0].path));
     c->temps = calloc(count, sizeof *c->temps);
     c->places = calloc(count, sizeof *c->places);
-    if (c->temps == NULL || c->places == NULL)
+    c->maps = calloc(count, sizeof *c->maps);
+    if (c->temps == NULL || c->places == NULL || c->maps == NULL)
         return par2_no_memory();
     int code = allow_open_files(count) < count ? par2_code(fail_for_open_files()) : 0;
     for (size_t i = 0; i < count && code == 0; i++) {
@@ -158,14 +163,32 @@ static int check_room(const creation *c) {
                : par2_code(fail_for(ENOSPC, "write", c->places[0].path));
 }
 
+/* A volume on tmpfs that has its memory is mapped: by system calls one thread at a time writes to a
+ * file, which is slower than several threads are. A disk is slower than one thread. */
+static void map_volume(creation *c, size_t i, uint64_t bytes) {
+    struct statfs system;
+    if (fstatfs(c->temps[i].fd, &system) != 0 || system.f_type != TMPFS_MAGIC)
+        return;
+    void *const map =
+        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->temps[i].fd, 0);
+    c->maps[i] = map == MAP_FAILED ? NULL : map;
+}
+
+static void unmap_volume(creation *c, size_t i) {
+    if (c->maps[i] != NULL)
+        (void)munmap(c->maps[i], (size_t)volume_bytes(c, &c->plan->volumes[i]));
+    c->maps[i] = NULL;
+}
+
 /* Gives the volumes their blocks on the disk, the largest volume first, while the files are read: then
  * writing takes less time, and a full disk is known before. */
 static void *reserve_thread(void *context) {
     creation *const c = context;
     for (size_t i = c->opened; i-- != 0 && c->reserve_error == 0;) {
         const uint64_t bytes = volume_bytes(c, &c->plan->volumes[i]);
-        if (fallocate(c->temps[i].fd, 0, 0, (off_t)bytes) != 0 &&
-            (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
+        if (fallocate(c->temps[i].fd, 0, 0, (off_t)bytes) == 0) {
+            map_volume(c, i, bytes);
+        } else if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
             c->reserve_error = errno;
             c->reserve_volume = i;
         }
@@ -189,6 +212,10 @@ static int reserve_end(creation *c) {
 static int write_at(const creation *c, size_t volume, const void *memory, size_t bytes,
                     uint64_t offset) {
     struct iovec buffer = {(void *)memory, bytes};
+    if (c->maps[volume] != NULL) {
+        memcpy(c->maps[volume] + offset, memory, bytes);
+        return 0;
+    }
     return write_buffers(c->temps[volume].fd, &buffer, 1, offset)
                ? 0
                : par2_code(fail_for(errno, "write", c->places[volume].path));
@@ -238,7 +265,7 @@ static int make_critical(creation *c) {
 
 /* Writes the packets that describe the set, and brings the volume to the disk. */
 static int finish_volume(void *context, size_t i) {
-    const creation *const c = context;
+    creation *const c = context;
     const plan_volume *const v = &c->plan->volumes[i];
     uint8_t last[PACKET_HEADER_BYTES + sizeof creator];
     int code = 0;
@@ -248,6 +275,7 @@ static int finish_volume(void *context, size_t i) {
     packet_complete(last, PACKET_CREATOR, c->plan->set_id, sizeof creator);
     if (code == 0)
         code = write_at(c, i, last, sizeof last, volume_bytes(c, v) - sizeof last);
+    unmap_volume(c, i);
     return code == 0 ? par2_code(temp_sync(&c->temps[i], &c->places[i], c->plan->mode)) : code;
 }
 
@@ -496,15 +524,19 @@ static int run_passes(creation *c) {
     return code == 0 ? h.code : code;
 }
 
-static int compute_at(creation *c, const coder_options *where, const uint32_t *exponents) {
+static int compute_at(creation *c, const coder_options *where, const uint32_t *exponents,
+                      bool later) {
     const create_plan *const plan = c->plan;
     place_close(c->p);
-    int code = place_open(&c->p, where, (double)plan->bytes * (double)plan->recovery);
+    progress_begin("create", plan->bytes);
+    int code = place_open(&c->p, where, (double)plan->bytes * (double)plan->recovery, later);
     if (code == 0)
         code = place_shape(c->p, exponents, plan->recovery, plan->slices, plan->slice_bytes,
                            &c->layout);
     if (code != 0)
         return code;
+    if (later && c->layout.passes > 1) /* the files are not hashed twice for want of a GPU */
+        return compute_at(c, where, exponents, false);
     return c->options->products_only ? run_products(c) : run_passes(c);
 }
 
@@ -512,6 +544,7 @@ static int compute(creation *c) {
     const create_plan *const plan = c->plan;
     if (plan->recovery == 0 || c->options->hash_only) {
         const double begin = seconds_now();
+        progress_begin("create", plan->bytes);
         const int code = hash_files(c);
         c->reading = seconds_now() - begin;
         return code;
@@ -522,11 +555,13 @@ static int compute(creation *c) {
     for (size_t i = 0; i < plan->recovery; i++)
         exponents[i] = plan->first + (uint32_t)i;
     coder_options where = c->options->coder;
-    int code = compute_at(c, &where, exponents);
+    int code = compute_at(c, &where, exponents, true);
+    if (code != 0 && place_unopened(c->p))
+        code = compute_at(c, &where, exponents, false);
     if (code != 0 && place_can_retry(c->p)) {
         warn("the CPU computes everything again");
         where.backend = BACKEND_HOST;
-        code = compute_at(c, &where, exponents);
+        code = compute_at(c, &where, exponents, false);
     }
     free(exponents);
     return code;
@@ -545,7 +580,6 @@ static int make_set(creation *c) {
         code = check_room(c);
     if (code == 0)
         reserve_begin(c);
-    progress_begin("create", plan->bytes);
     if (code == 0)
         code = compute(c);
     const int reserved = reserve_end(c);
@@ -599,11 +633,14 @@ int par2_create(const par2_options *options) {
             c.p == NULL ? "" : place_name(c.p));
     if (code == 0)
         print_times(&c, seconds_now() - begin);
-    for (size_t i = 0; i < c.opened; i++)
+    for (size_t i = 0; i < c.opened; i++) {
+        unmap_volume(&c, i);
         temp_discard(&c.temps[i]);
+    }
     place_close(c.p);
     free(c.temps);
     free(c.places);
+    free(c.maps);
     free(c.critical);
     free(c.slices);
     free(c.hashes);

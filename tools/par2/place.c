@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <gfk/gfk.h>
 
@@ -16,7 +17,8 @@
 
 enum {
     ALIGNMENT = 256, /* of a workspace */
-    LINE = 64,       /* the columns and rows begin at multiples of it */
+    HUGE_PAGE = 2 << 20,
+    LINE = 64, /* the columns and rows begin at multiples of it */
     LEAST_BUFFERS = 4,
     MOST_BUFFERS = 256,
     BUFFER_BYTES = 32 << 20, /* of a buffer at most, if a column is not longer */
@@ -34,6 +36,7 @@ typedef enum place_kind { PLACE_IDLE, PLACE_CPU, PLACE_GPU } place_kind;
 typedef struct buffer {
     place_buffer shown; /* the first member: a place_buffer * is also a buffer * */
     size_t count;       /* columns that were given */
+    bool pinned;        /* for a GPU */
     void *event;        /* GPU: the copy from or to the memory is complete */
     struct buffer *next;
 } buffer;
@@ -59,6 +62,8 @@ typedef struct run {
 struct place {
     place_kind kind;
     bool automatic; /* nobody asked for the GPU */
+    bool later;     /* place_begin opens the GPU */
+    bool opened;    /* the GPU */
     bool lost;      /* the GPU has failed */
     char name[256];
     gfk_field field;
@@ -92,10 +97,13 @@ struct place {
     pthread_cond_t changed;
     gfk_status status; /* the first error */
     buffers free, given;
+    bool ready;    /* false: the GPU, which is opened next to the first reads */
+    bool unopened; /* that failed */
     buffer **all;
     size_t made, making, most; /* buffers */
 
-    /* CPU: a thread computes what is given. */
+    /* CPU: a thread computes what is given. GPU: a thread opens it; until then `given` are the buffers
+     * that wait for it. */
     pthread_t thread;
     bool running, computing, ending;
 
@@ -158,8 +166,8 @@ static int failed(place *p, gfk_status status) {
         return status == GFK_STATUS_OUT_OF_MEMORY ? par2_no_memory()
                                                   : fail(PAR2_INTERNAL, "%s", status_text(status));
     pthread_mutex_lock(&p->mutex);
-    const bool told = p->lost;
-    p->lost = true;
+    const bool told = p->lost || p->unopened;
+    p->lost = !p->unopened;
     pthread_mutex_unlock(&p->mutex);
     if (!told && p->automatic)
         warn("the GPU failed: %s", status_text(status));
@@ -171,6 +179,10 @@ static int failed(place *p, gfk_status status) {
 
 bool place_can_retry(const place *p) {
     return p != NULL && p->lost && p->automatic;
+}
+
+bool place_unopened(const place *p) {
+    return p != NULL && p->unopened;
 }
 
 void place_constants(uint32_t *constants, size_t count) {
@@ -207,10 +219,12 @@ int place_open_idle(place **made, const coder_options *options, uint64_t memory)
 }
 
 /* Opens the device, if there is one on which matmul runs. */
-static gfk_status open_device(place *p, int device) {
+static gfk_status open_device(place *p) {
     const char *kernel = NULL;
-    gfk_status status = device_begin(device, p->name, sizeof p->name, &p->device_memory);
-    p->device = p->desc.device = device;
+    const double begin = seconds_now();
+    gfk_status status = device_begin(p->device, p->name, sizeof p->name, &p->device_memory);
+    p->desc.device = p->device;
+    p->opened = status == GFK_STATUS_SUCCESS;
     if (status == GFK_STATUS_SUCCESS)
         status = gfk_matmul_kernel_id(&p->field, 64, 64, 1 << 20, &p->desc, &kernel);
     if (status == GFK_STATUS_SUCCESS)
@@ -226,23 +240,25 @@ static gfk_status open_device(place *p, int device) {
         if (status == GFK_STATUS_SUCCESS)
             status = device_event_open(&p->batches[i].done);
     }
+    p->started = seconds_now() - begin;
     return status;
 }
 
-int place_open(place **made, const coder_options *options, double work) {
-    const double begin = seconds_now();
+int place_open(place **made, const coder_options *options, double work, bool later) {
     place *p = NULL;
     *made = NULL;
-    /* The CPU does about 1e10 multiply-adds a second on each core; a GPU takes about a second to
-     * start and to pin memory. */
+    /* The CPU does about 1e10 multiply-adds a second on each core; a GPU takes about 0.3 seconds
+     * to start and to stop. */
     const double cpu_seconds = work / (1e10 * reader_threads(options->threads));
     const bool wanted = options->backend == BACKEND_CUDA || options->device >= 0;
-    if (options->backend != BACKEND_HOST && (wanted || cpu_seconds > 1)) {
+    if (options->backend != BACKEND_HOST && (wanted || cpu_seconds > 0.3)) {
         p = make(PLACE_GPU, options->memory, options->threads);
         if (p == NULL)
             return par2_no_memory();
         p->automatic = !wanted;
-        const gfk_status status = open_device(p, options->device < 0 ? 0 : options->device);
+        p->later = later;
+        p->device = options->device < 0 ? 0 : options->device;
+        const gfk_status status = later ? GFK_STATUS_SUCCESS : open_device(p);
         if (status != GFK_STATUS_SUCCESS) {
             place_close(p);
             p = NULL;
@@ -256,7 +272,6 @@ int place_open(place **made, const coder_options *options, double work) {
             return par2_no_memory();
         p->desc.threads = options->threads;
     }
-    p->started = seconds_now() - begin;
     *made = p;
     return 0;
 }
@@ -278,7 +293,7 @@ static gfk_status allocate(const place *p, void **memory, uint64_t bytes) {
 }
 
 static void release(const place *p, void *memory) {
-    if (p->kind == PLACE_GPU)
+    if (p->opened)
         device_free(memory);
     else
         free(memory);
@@ -292,11 +307,35 @@ static gfk_status allocate_host(const place *p, void **memory, size_t bytes) {
                                                          : GFK_STATUS_OUT_OF_MEMORY;
 }
 
-static void release_host(const place *p, void *memory) {
-    if (p->kind == PLACE_GPU)
-        gfk_pinned_free(memory);
-    else
-        free(memory);
+/* The memory of a buffer. It has huge pages where the system has them, which a GPU's driver pins in a
+ * tenth of the time. */
+static gfk_status allocate_buffer(void **memory, size_t bytes) {
+    *memory = NULL;
+    if (posix_memalign(memory, bytes < HUGE_PAGE ? ALIGNMENT : HUGE_PAGE, bytes) != 0)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    if (bytes >= HUGE_PAGE)
+        (void)madvise(*memory, bytes, MADV_HUGEPAGE);
+    return GFK_STATUS_SUCCESS;
+}
+
+/* Ahead of the first copy from or to a buffer. */
+static gfk_status pin(const place *p, buffer *b) {
+    if (b->pinned)
+        return GFK_STATUS_SUCCESS;
+    gfk_status status = gfk_pinned_register(b->shown.memory, p->columns * p->stride);
+    b->pinned = status == GFK_STATUS_SUCCESS;
+    if (status == GFK_STATUS_SUCCESS)
+        status = device_event_open(&b->event);
+    return status;
+}
+
+static void release_buffer(buffer *b) {
+    /* Memory that a driver has failed to unpin may still be accessed by the device: it is not freed. */
+    if (!b->pinned || gfk_pinned_unregister(b->shown.memory) != GFK_STATUS_CUDA)
+        free(b->shown.memory);
+    free(b->shown.points);
+    device_event_close(b->event);
+    free(b);
 }
 
 /* ---- the shape ------------------------------------------------------------------------------ */
@@ -381,15 +420,23 @@ static uint64_t device_bytes(const place *p, uint64_t width, size_t batch_column
     return (p->rows + 2 * (uint64_t)batch_columns) * stride_of(width) + elements;
 }
 
-static gfk_status shape_gpu(place *p, size_t cols, uint64_t slice) {
+/* The bytes on the device that are free for rows and columns. */
+static gfk_status device_room(const place *p, size_t columns, uint64_t width, uint64_t *room) {
     size_t space = 0;
+    const gfk_status status = workspace_of(p, columns, (size_t)width, &space);
+    const uint64_t taken = p->device_memory / 16 + space;
+    *room = p->device_memory > taken ? p->device_memory - taken : 0;
+    return status;
+}
+
+/* A GPU that is not yet open is supposed to have enough memory. */
+static gfk_status shape_gpu(place *p, size_t cols, uint64_t slice) {
+    uint64_t room = UINT64_MAX;
     uint64_t width = slice;
     const uint64_t most = p->memory / LEAST_BUFFERS / LINE * LINE;
     width = width < most ? width : most < LINE ? LINE : most;
     size_t columns = columns_of_product(p, cols < BATCH_COLUMNS ? cols : BATCH_COLUMNS);
-    gfk_status status = workspace_of(p, columns, (size_t)width, &space);
-    const uint64_t taken = p->device_memory / 16 + space;
-    const uint64_t room = p->device_memory > taken ? p->device_memory - taken : 0;
+    const gfk_status status = p->later ? GFK_STATUS_SUCCESS : device_room(p, columns, width, &room);
     while (columns > LEAST_COLUMNS && device_bytes(p, width, columns) > room)
         columns /= 2;
     const uint64_t elements = device_bytes(p, 0, columns);
@@ -471,8 +518,9 @@ int place_shape(place *p, const uint32_t *exponents, size_t rows, size_t cols, u
         return par2_no_memory();
     if (p->kind == PLACE_CPU && p->most_columns > p->most * p->columns)
         p->most_columns = p->most * p->columns;
-    if (p->kind != PLACE_IDLE)
+    if (p->kind != PLACE_IDLE && !p->later)
         status = allocate_shape(p);
+    p->ready = !p->later;
     *layout =
         (place_layout){p->width, (size_t)((slice_bytes + p->width - 1) / p->width), p->columns};
     return failed(p, status);
@@ -634,7 +682,9 @@ static gfk_status launch(place *p) {
 
 /* Orders a copy of `count` columns, after which the buffer is free. With the mutex. */
 static gfk_status send(place *p, uint8_t *to, buffer *b, size_t count) {
-    gfk_status status = device_send(to, b->shown.memory, count * p->stride, p->copies);
+    gfk_status status = pin(p, b);
+    if (status == GFK_STATUS_SUCCESS)
+        status = device_send(to, b->shown.memory, count * p->stride, p->copies);
     if (status == GFK_STATUS_SUCCESS)
         status = device_record(b->event, p->copies);
     push(&p->given, b);
@@ -660,23 +710,67 @@ static gfk_status send_columns(place *p, buffer *b, size_t count) {
     return status;
 }
 
+/* ---- the GPU's thread ----------------------------------------------------------------------- */
+
+static gfk_status zero_rows(place *p) {
+    const gfk_status status = device_use(p->device);
+    return status == GFK_STATUS_SUCCESS ? device_zero(p->row_memory, p->rows * p->stride, p->copies)
+                                        : status;
+}
+
+/* Opens the GPU, and sends the columns that were given meanwhile. */
+static void *open_later(void *context) {
+    place *const p = context;
+    uint64_t room = 0;
+    gfk_status status = open_device(p);
+    if (status == GFK_STATUS_SUCCESS)
+        status = device_room(p, p->most_columns, p->width, &room);
+    if (status == GFK_STATUS_SUCCESS && device_bytes(p, p->width, p->most_columns) > room)
+        status = GFK_STATUS_OUT_OF_MEMORY;
+    if (status == GFK_STATUS_SUCCESS)
+        status = allocate_shape(p);
+    if (status == GFK_STATUS_SUCCESS)
+        status = zero_rows(p);
+    pthread_mutex_lock(&p->mutex);
+    p->unopened = status != GFK_STATUS_SUCCESS;
+    p->ready = !p->unopened;
+    buffers early = p->given;
+    if (early.first == NULL)
+        clear(&early);
+    clear(&p->given);
+    for (buffer *b; (b = pop(&early)) != NULL;) {
+        if (status == GFK_STATUS_SUCCESS)
+            status = send_columns(p, b, b->count);
+        else
+            push(&p->free, b);
+    }
+    note(p, status);
+    pthread_mutex_unlock(&p->mutex);
+    return NULL;
+}
+
 /* ---- a pass --------------------------------------------------------------------------------- */
 
 int place_begin(place *p, uint64_t width) {
     gfk_status status = GFK_STATUS_SUCCESS;
     p->width = (size_t)width;
     p->solved = false;
-    if (p->kind == PLACE_CPU) {
+    if (p->kind == PLACE_CPU)
         memset(p->row_memory, 0, p->rows * p->stride);
-        p->running = pthread_create(&p->thread, NULL, compute, p) == 0;
+    else if (p->kind == PLACE_GPU && p->ready)
+        status = zero_rows(p);
+    if (p->kind == PLACE_CPU || (p->kind == PLACE_GPU && !p->ready)) {
+        p->running =
+            pthread_create(&p->thread, NULL, p->kind == PLACE_CPU ? compute : open_later, p) == 0;
         if (!p->running)
             status = GFK_STATUS_OUT_OF_MEMORY;
-    } else if (p->kind == PLACE_GPU) {
-        status = device_use(p->device);
-        if (status == GFK_STATUS_SUCCESS)
-            status = device_zero(p->row_memory, p->rows * p->stride, p->copies);
     }
     return failed(p, status);
+}
+
+/* Is the GPU open? With the mutex. */
+static bool on_gpu(const place *p) {
+    return p->kind == PLACE_GPU && p->ready;
 }
 
 /* A new buffer, in its place of `all`. */
@@ -685,12 +779,11 @@ static buffer *make_buffer(place *p) {
     void *memory = NULL;
     gfk_status status = b == NULL ? GFK_STATUS_OUT_OF_MEMORY : GFK_STATUS_SUCCESS;
     if (status == GFK_STATUS_SUCCESS)
-        status = allocate_host(p, &memory, p->columns * p->stride);
+        status = allocate_buffer(&memory, p->columns * p->stride);
     if (status == GFK_STATUS_SUCCESS) {
         b->shown = (place_buffer){memory, p->stride, calloc(p->columns, sizeof *b->shown.points)};
-        status = b->shown.points == NULL ? GFK_STATUS_OUT_OF_MEMORY
-                 : p->kind == PLACE_GPU  ? device_event_open(&b->event)
-                                         : GFK_STATUS_SUCCESS;
+        if (b->shown.points == NULL)
+            status = GFK_STATUS_OUT_OF_MEMORY;
     }
     pthread_mutex_lock(&p->mutex);
     if (b != NULL)
@@ -702,11 +795,11 @@ static buffer *make_buffer(place *p) {
 
 place_buffer *place_take(place *p, bool wait) {
     buffer *b = NULL;
-    const gfk_status used = p->kind == PLACE_GPU ? device_use(p->device) : GFK_STATUS_SUCCESS;
     pthread_mutex_lock(&p->mutex);
-    note(p, used);
+    if (on_gpu(p))
+        note(p, device_use(p->device));
     while (p->status == GFK_STATUS_SUCCESS && (b = pop(&p->free)) == NULL) {
-        buffer *const oldest = p->kind == PLACE_GPU ? p->given.first : NULL;
+        buffer *const oldest = on_gpu(p) ? p->given.first : NULL;
         if (oldest != NULL && device_passed(oldest->event)) {
             b = pop(&p->given);
             break;
@@ -743,7 +836,7 @@ void place_give(place *p, place_buffer *shown, size_t count) {
     b->count = count;
     if (count == 0 || p->kind == PLACE_IDLE || p->status != GFK_STATUS_SUCCESS) {
         push(&p->free, b);
-    } else if (p->kind == PLACE_CPU) {
+    } else if (!on_gpu(p)) {
         push(&p->given, b);
     } else {
         status = device_use(p->device);
@@ -805,6 +898,8 @@ int place_read(place *p, place_buffer *shown, size_t first, size_t count) {
         return 0;
     }
     gfk_status status = device_use(p->device);
+    if (status == GFK_STATUS_SUCCESS)
+        status = pin(p, b);
     pthread_mutex_lock(&p->mutex);
     if (status == GFK_STATUS_SUCCESS)
         status = device_fetch(shown->memory, from, count * p->stride, p->fetches);
@@ -1008,22 +1103,17 @@ void place_close(place *p) {
     if (p == NULL)
         return;
     end_thread(p);
-    if (p->kind == PLACE_GPU)
+    if (p->opened)
         (void)device_use(p->device);
     /* Nothing may use the memory any more, also after an error. */
     const gfk_stream_t streams[] = {p->copies, p->products, p->fetches};
     for (size_t i = 0; i < 3 && p->elements_used != NULL; i++)
         if (device_record(p->elements_used, streams[i]) == GFK_STATUS_SUCCESS)
             (void)device_wait(p->elements_used);
-    for (size_t i = 0; i < p->made; i++) {
-        release_host(p, p->all[i]->shown.memory);
-        free(p->all[i]->shown.points);
-        device_event_close(p->all[i]->event);
-        free(p->all[i]);
-    }
+    for (size_t i = 0; i < p->made; i++)
+        release_buffer(p->all[i]);
     for (size_t i = 0; i < 2; i++) {
-        if (p->batches[i].memory != NULL)
-            device_free(p->batches[i].memory);
+        release(p, p->batches[i].memory);
         free(p->batches[i].points);
         device_event_close(p->batches[i].copied);
         device_event_close(p->batches[i].done);
@@ -1033,10 +1123,11 @@ void place_close(place *p) {
     release(p, p->row_memory);
     release(p, p->workspace);
     release(p, p->inverse);
-    if (p->elements != NULL)
-        release_host(p, p->elements);
-    if (p->made_elements != NULL)
-        device_free(p->made_elements);
+    release(p, p->made_elements);
+    if (p->kind == PLACE_GPU)
+        gfk_pinned_free(p->elements);
+    else
+        free(p->elements);
     device_event_close(p->elements_used);
     device_stream_close(p->copies);
     device_stream_close(p->products);

@@ -8,7 +8,7 @@
  * buffers of the place. Where all rows with whole slices do not fit, the caller works in several
  * passes, each with the next stripe.
  *
- * Order of the calls: place_open; place_invert (repair); place_shape; then for each pass
+ * Order of the calls: place_open; place_invert (repair, not `later`); place_shape; then for each pass
  * place_begin, place_take and place_give or place_load of many threads, place_finish, and place_read,
  * for repair after place_solve; place_close. Functions that return int return 0, or an exit code of
  * par2.h after a message. */
@@ -25,12 +25,16 @@ typedef struct place place;
 
 /* place_open: opens the place that options->backend asks for. BACKEND_AUTO takes the GPU if there is
  * one that can be used and `work`, in multiply-adds of bytes, is enough to pay for its start. Memory
- * is allocated when it is needed, up to options->memory on the host: buffers and, on the CPU, rows. */
-int place_open(place **made, const coder_options *options, double work);
+ * is allocated when it is needed, up to options->memory on the host: buffers and, on the CPU, rows.
+ * With `later`, a GPU is opened by place_begin, in a thread, while the caller reads the first columns. If
+ * there is none, or the shape does not fit into its memory, place_finish fails without a message and
+ * place_unopened is true: then the caller opens another place, without `later`. */
+int place_open(place **made, const coder_options *options, double work, bool later);
+bool place_unopened(const place *p);
 /* place_open_idle: a place that only has buffers, for a reader that hashes. */
 int place_open_idle(place **made, const coder_options *options, uint64_t memory);
 void place_close(place *p); /* NULL is allowed */
-/* "CPU", or the GPU's name. */
+/* "CPU", or the GPU's name, which is known after place_finish. */
 const char *place_name(const place *p);
 
 typedef struct place_layout {
@@ -92,7 +96,7 @@ void place_constants(uint32_t *constants, size_t count);
 
 /* What the place has done since place_open. */
 typedef struct place_times {
-    double start;         /* seconds that place_open took */
+    double start;         /* seconds that a GPU took to open */
     double multiply_adds; /* of bytes: the sum of rows * columns * width */
 } place_times;
 void place_get_times(place *p, place_times *times);

@@ -498,7 +498,7 @@ static int compute_at(repair *r, const coder_options *where) {
     const double work = (double)r->missing_count * (double)set->slices * (double)set->slice_bytes;
     const double begin = seconds_now();
     place_close(r->p);
-    int code = place_open(&r->p, where, work);
+    int code = place_open(&r->p, where, work, false);
     const double opened = seconds_now();
     if (code == 0)
         say("computing %zu slice%s on the %s", r->missing_count, plural(r->missing_count),

@@ -6,6 +6,7 @@
  * buffers. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -14,7 +15,7 @@
 
 /* ---- pinned memory -------------------------------------------------------------------------- */
 
-enum { PAGE = 4096, LINE = 64 };
+enum { PAGE = 4096, HUGE_PAGE = 2 << 20, LINE = 64 };
 
 gfk_status gfk_pinned_alloc(void **memory, size_t bytes) {
     if (memory == NULL || bytes == 0)
@@ -22,9 +23,13 @@ gfk_status gfk_pinned_alloc(void **memory, size_t bytes) {
     if (bytes > SIZE_MAX - PAGE)
         return GFK_STATUS_OUT_OF_MEMORY;
     const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
-    void *made = aligned_alloc(PAGE, whole);
-    if (made == NULL)
+    void *made;
+    if (posix_memalign(&made, whole < HUGE_PAGE ? PAGE : HUGE_PAGE, whole) != 0)
         return GFK_STATUS_OUT_OF_MEMORY;
+#ifdef MADV_HUGEPAGE
+    if (whole >= HUGE_PAGE) /* pinned in less time; without huge pages it stays as it is */
+        (void)madvise(made, whole, MADV_HUGEPAGE);
+#endif
     int device;
     const char *reason;
     gfk_status status = GFK_STATUS_SUCCESS;
