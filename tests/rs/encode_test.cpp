@@ -125,10 +125,8 @@ TEST_P(RsVerify, EveryByte) {
             const size_t bytes = (shape.k == 100 ? 3 : shape.k == 3 ? 137 : 21) * symbol_bytes();
             Stripe stripe(host(), code.get(), bytes, layout, random);
             ASSERT_EQ(0u, stripe.verify());
-            // Here the CPU's field of w = 32 takes most of the time. Steps of 3 meet each byte of a symbol.
-            const size_t step = options.reduced ? 7 : host() && w() == 32 ? 3 : 1;
             for (size_t region = 0; region < shape.k + shape.m; region++)
-                for (size_t i = 0; i < bytes; i += step) {
+                for (size_t i = 0; i < bytes; i += options.reduced ? 7 : 1) {
                     const auto bit = static_cast<uint8_t>(1u << random.below(8));
                     stripe.flip(region, i, bit);
                     ASSERT_EQ(1u, stripe.verify()) << "region " << region << ", byte " << i;

@@ -214,11 +214,7 @@ TEST_P(Stack, Products) {
 
 TEST_P(Stack, Codes) {
     const gfk_field f = field();
-    const size_t k = w() == 8 ? 200 : 1030,
-                 m = w() == 8 ? 56
-                     : host() ? (w() == 16 ? 700 : 200)
-                              : 64,
-                 bytes = 124;
+    const size_t k = w() == 8 ? 200 : 1030, m = w() == 8 ? 56 : host() ? 700 : 64, bytes = 124;
     for (const Engine engine : engines()) {
         if (engine->w != w() || on_host(engine) != host())
             continue;
