@@ -223,6 +223,16 @@ def numbers(output, word):
     return {name: float(value) for name, value in re.findall(rf"^{word} (\S+) (\S+)$", output, re.MULTILINE)}
 
 
+def cuda_alone(options):
+    """Median seconds of a create of 4 bytes on the GPU: the start and the end of CUDA."""
+    (options.scratch / "bytes").write_bytes(b"byte")
+    times = []
+    for i in range(5):
+        create = [options.gfk, "par2", "create", "--backend", "cuda", "-q", "-s4", "-c1", f"cuda{i}.par2", "bytes"]
+        times.append(run(create, options.scratch)[0])
+    return statistics.median(times)
+
+
 def measure(options, clock, case, matmul):
     """The row of a case."""
     size, count, slices, percent = case
@@ -315,7 +325,8 @@ def page(context, rows):
     yield (f"`gfk par2 create` on {context['gpu'] or context['processor']}, {context['cores']} cores of "
            f"{context['processor']}; written by bench/par2.py, whose beginning explains the columns. Times are "
            "medians. Multiply-adds are of bytes; (CPU): gfk chose the CPU. Turbo is par2cmdline-turbo on all cores of "
-           "the same machine; (computed): its time from its rate in the largest case that it ran; **turbo**: it is faster.\n")
+           "the same machine; (computed): its time from its rate in the largest case that it ran; **turbo**: it is faster."
+           + (f" A create of 4 bytes on the GPU takes {context['cuda']:.2f} s." if context["cuda"] else "") + "\n")
     yield from table(rows)
 
 
@@ -365,6 +376,7 @@ def main():
     scratch = tempfile.mkdtemp(prefix="gfk-par2-", dir=options.folder)
     options.scratch = pathlib.Path(scratch)
     try:
+        context["cuda"] = cuda_alone(options) if matmul.cuda and options.backend != "host" else None
         # A third of the time is for turbo. A case takes about as long as the one before, by bytes and by work.
         seconds, done = 0.0, None
         for case in sorted(TINY if options.tiny else CASES, key=lambda c: (c[0], c[2] * c[3])):
