@@ -4,7 +4,8 @@
 
     bench/par2.py GFK --out build/par2.json [--turbo PAR2] [--folder /dev/shm] [--seconds 300]
 
-Of each case, in the order of their work: create as a whole; reading and hashing alone (--hash-only); products alone,
+First, on a GPU: a create of 4 bytes, which is the start and the end of CUDA; the rate of the bus from pinned memory.
+Then of each case, in the order of their work: create as a whole; reading and hashing alone (--hash-only); products alone,
 whose operands are in buffers on the host (--products-only); gfk_matmul of the same shape with all operands in place;
 repair of as many slices as there are recovery slices, whose bytes are compared. Then turbo, as long as the time lasts:
 beyond it, and beyond --most-turbo multiply-adds, its time is computed from its rate in the largest case that it ran.
@@ -167,6 +168,20 @@ class Matmul:
             self.check(self.cuda.cuMemcpyHtoD_v2(address.value + at, content, min(len(content), size - at)))
         return address.value, None
 
+    def bus(self):
+        """Bytes per second from pinned memory of the host to the GPU, the roofline of products of few rows."""
+        size, pinned, times = 4 * PIECE, ctypes.c_void_p(), []
+        self.check(self.cuda.cuMemAllocHost_v2(ctypes.byref(pinned), ctypes.c_size_t(size)))
+        ctypes.memmove(pinned, os.urandom(size), size)
+        address, _ = self.memory(size, b"", True)
+        for _ in range(10):
+            start = time.perf_counter()
+            self.check(self.cuda.cuMemcpyHtoD_v2(address, pinned, size))
+            times.append(time.perf_counter() - start)
+        self.check(self.cuda.cuMemFree_v2(address))
+        self.check(self.cuda.cuMemFreeHost(pinned))
+        return size / min(times)
+
     def rate(self, rows, cols, size, most, gpu, clock):
         """Multiply-adds of bytes per second for slices of `size` bytes, or shorter ones where all do not fit into
         `most` bytes of memory."""
@@ -302,10 +317,10 @@ def amount(size):
     return f"{size / GB:g} GB" if size >= GB else f"{size / MB:g} MB"
 
 
-def table(rows):
+def table(rows, bus):
     yield ("| data | files | slices | recovery | multiply-adds | create, s | reading and hashing, s | products, s "
-           "| create / longer | products, multiply-adds/s | of gfk_matmul | repair, s | turbo, s | turbo / gfk |")
-    yield "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+           "| create / longer | products, multiply-adds/s | of gfk_matmul | of the bus | repair, s | turbo, s | turbo / gfk |")
+    yield "|" + " ---: |" * 15
     for row in rows:
         create, hashing, products = row["create"]["median"], row["hashing"]["median"], row["products"]["median"]
         rate = row["multiply_adds"] / products if products else 0
@@ -313,11 +328,12 @@ def table(rows):
         seconds = turbo["create"]["median"] if "create" in turbo else turbo.get("computed")
         mark = " (computed)" if "computed" in turbo else ""
         wins = " **turbo**" if seconds and seconds < create else ""
+        of_bus = f"{100 * row['bytes'] / products / bus:.0f} %" if row["place"] != "CPU" and products and bus else "-"
         times = f"{seconds:.1f}{mark} | {seconds / create:.1f}{wins}" if seconds else "- | -"
         yield (f"| {amount(row['bytes'])} | {row['files']} | {row['slices']} | {row['recovery']} "
                f"| {row['multiply_adds']:.1e}{' (CPU)' * (row['place'] == 'CPU')} | {create:.2f} "
                f"| {hashing:.2f} | {products:.3f} | {create / max(hashing, products):.2f} | {rate:.2e} "
-               f"| {100 * rate / row['gfk_matmul']['rate']:.0f} % | {row['repair']['seconds']:.2f} | {times} |")
+               f"| {100 * rate / row['gfk_matmul']['rate']:.0f} % | {of_bus} | {row['repair']['seconds']:.2f} | {times} |")
 
 
 def page(context, rows):
@@ -326,8 +342,9 @@ def page(context, rows):
            f"{context['processor']}; written by bench/par2.py, whose beginning explains the columns. Times are "
            "medians. Multiply-adds are of bytes; (CPU): gfk chose the CPU. Turbo is par2cmdline-turbo on all cores of "
            "the same machine; (computed): its time from its rate in the largest case that it ran; **turbo**: it is faster."
-           + (f" A create of 4 bytes on the GPU takes {context['cuda']:.2f} s." if context["cuda"] else "") + "\n")
-    yield from table(rows)
+           + (f" A create of 4 bytes on the GPU takes {context['cuda']:.2f} s; the bus has {context['bus'] / GB:.1f} GB/s."
+              if context["cuda"] else "") + "\n")
+    yield from table(rows, context["bus"])
 
 
 # ---- all cases --------------------------------------------------------------------------------------------------
@@ -376,7 +393,8 @@ def main():
     scratch = tempfile.mkdtemp(prefix="gfk-par2-", dir=options.folder)
     options.scratch = pathlib.Path(scratch)
     try:
-        context["cuda"] = cuda_alone(options) if matmul.cuda and options.backend != "host" else None
+        gpu = matmul.cuda and options.backend != "host"
+        context |= {"cuda": cuda_alone(options) if gpu else None, "bus": matmul.bus() if gpu else None}
         # A third of the time is for turbo. A case takes about as long as the one before, by bytes and by work.
         seconds, done = 0.0, None
         for case in sorted(TINY if options.tiny else CASES, key=lambda c: (c[0], c[2] * c[3])):
@@ -387,7 +405,7 @@ def main():
             start = time.monotonic()
             rows.append(measure(options, clock, case, matmul))
             seconds, done = time.monotonic() - start, case
-            print(list(table(rows))[-1], flush=True)
+            print(list(table(rows, context["bus"]))[-1], flush=True)
             save()
         rate = 0
         for row in sorted(rows, key=lambda row: row["multiply_adds"]) if options.turbo else ():
