@@ -91,17 +91,17 @@ Elements plain_vector(unsigned w, size_t n, const gfk_rlnc_desc &desc, uint64_t 
         const uint32_t key = packet - (desc.systematic ? static_cast<uint32_t>(n) : 0);
         vector = rfc8681(n, (desc.density ? desc.density : 16) - 1, key % 65536);
     } else {
-        struct Stream { // of which the last block is kept
+        struct Blocks { // of which the last block is kept
             size_t number = SIZE_MAX;
             decltype(philox({}, 0)) block;
         } values, densities;
-        const auto byte = [&](Stream &stream, size_t i, uint32_t sequence) {
-            if (stream.number != i / 16)
-                stream.block = philox({uint32_t(i / 16) + sequence, uint32_t(generation >> 32),
+        const auto byte = [&](Blocks &blocks, size_t i, uint32_t sequence) {
+            if (blocks.number != i / 16)
+                blocks.block = philox({uint32_t(i / 16) + sequence, uint32_t(generation >> 32),
                                        packet, uint32_t(generation)},
                                       desc.seed);
-            stream.number = i / 16;
-            return stream.block[i % 16];
+            blocks.number = i / 16;
+            return blocks.block[i % 16];
         };
         for (size_t i = 0; i < n; i++)
             if (desc.density == 0 || desc.density == 256 ||
