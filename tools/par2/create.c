@@ -434,7 +434,7 @@ static reader_job job_of(creation *c, bool hashes) {
 
 /* Reads and hashes all files, without products; next to products with a part of the memory. */
 static int hash_files(creation *c) {
-    enum { LEAST_MEMORY = 32 << 20 };
+    enum { LEAST_MEMORY = 4 << 20 };
     const uint64_t memory = c->options->coder.memory / (c->p == NULL ? 1 : 8);
     place *p = NULL;
     place_layout layout;
