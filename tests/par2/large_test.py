@@ -138,6 +138,7 @@ def stripes():
             check(digest_of(folder / name) == digest, f"stripes: {name}")
 
 
+@harness.slow
 def devices():
     """The memory of a simulated GPU has no room for all recovery slices, or there is no GPU, which is known when reading
     has begun: the same volumes."""
