@@ -164,14 +164,20 @@ static int check_room(const creation *c) {
 }
 
 /* A volume on tmpfs that has its memory is mapped: by system calls one thread at a time writes to a
- * file, which is slower than several threads are. A disk is slower than one thread. */
+ * file, which is slower than several threads are. A disk is slower than one thread. The map is of a
+ * descriptor without the lock of a temporary file: the system may keep a map for a moment after the
+ * process was killed, and the next run removes only files that nobody locks. */
 static void map_volume(creation *c, size_t i, uint64_t bytes) {
+    const temp_file *const temp = &c->temps[i];
     struct statfs system;
-    if (fstatfs(c->temps[i].fd, &system) != 0 || system.f_type != TMPFS_MAGIC)
+    if (fstatfs(temp->fd, &system) != 0 || system.f_type != TMPFS_MAGIC)
         return;
-    void *const map =
-        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->temps[i].fd, 0);
+    const int fd = folder_open_file(temp->in, temp->name, O_RDWR | O_NOFOLLOW, 0);
+    if (fd < 0)
+        return;
+    void *const map = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     c->maps[i] = map == MAP_FAILED ? NULL : map;
+    close(fd);
 }
 
 static void unmap_volume(creation *c, size_t i) {
