@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the package does without the GIL. A thread that is in there may hold a lock of the library, which a child
-// process of fork would find locked for ever: so fork waits until nobody is, and nobody gets in meanwhile.
+// process of fork would find locked for ever: so fork waits until nobody is, and nobody gets in meanwhile. The process
+// ends after nobody is.
 #pragma once
 #include <nanobind/nanobind.h>
 
