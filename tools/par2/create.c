@@ -163,14 +163,15 @@ static int check_room(const creation *c) {
                : par2_code(fail_for(ENOSPC, "write", c->places[0].path));
 }
 
-/* A volume on tmpfs that has its memory is mapped: by system calls one thread at a time writes to a
- * file, which is slower than several threads are. A disk is slower than one thread. The map is of a
- * descriptor without the lock of a temporary file: the system may keep a map for a moment after the
+/* A volume on tmpfs that has its memory is mapped if it is not small: by system calls one thread at a
+ * time writes to a file, which is slower than several threads are. A disk is slower than one thread.
+ * The map is of a descriptor without the lock of a temporary file: the system may keep a map for a moment after the
  * process was killed, and the next run removes only files that nobody locks. */
 static void map_volume(creation *c, size_t i, uint64_t bytes) {
+    enum { SMALL = 32 << 10 };
     const temp_file *const temp = &c->temps[i];
     struct statfs system;
-    if (fstatfs(temp->fd, &system) != 0 || system.f_type != TMPFS_MAGIC)
+    if (bytes <= SMALL || fstatfs(temp->fd, &system) != 0 || system.f_type != TMPFS_MAGIC)
         return;
     const int fd = folder_open_file(temp->in, temp->name, O_RDWR | O_NOFOLLOW, 0);
     if (fd < 0)
