@@ -48,6 +48,7 @@ typedef struct creation {
     md5_stream *streams; /* of the recovery packets */
     size_t pass;
     uint64_t width;                            /* of the pass */
+    bool unread;                               /* a file could not be read */
     double reading, products, writing, naming; /* seconds */
 } creation;
 
@@ -174,11 +175,14 @@ static void map_volume(creation *c, size_t i, uint64_t bytes) {
     if (bytes <= SMALL || fstatfs(temp->fd, &system) != 0 || system.f_type != TMPFS_MAGIC)
         return;
     const int fd = folder_open_file(temp->in, temp->name, O_RDWR | O_NOFOLLOW, 0);
-    if (fd < 0)
-        return;
-    void *const map = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct stat ours, named; /* somebody may have put another file there */
+    void *map = MAP_FAILED;
+    if (fd >= 0 && fstat(temp->fd, &ours) == 0 && fstat(fd, &named) == 0 &&
+        ours.st_dev == named.st_dev && ours.st_ino == named.st_ino)
+        map = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     c->maps[i] = map == MAP_FAILED ? NULL : map;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
 }
 
 static void unmap_volume(creation *c, size_t i) {
@@ -211,9 +215,9 @@ static int reserve_end(creation *c) {
     if (c->reserving)
         pthread_join(c->reserve, NULL);
     c->reserving = false;
-    return c->reserve_error == 0
-               ? 0
-               : par2_code(fail_for(c->reserve_error, "write", c->places[c->reserve_volume].path));
+    const int error = c->reserve_error;
+    c->reserve_error = 0; /* told once */
+    return error == 0 ? 0 : par2_code(fail_for(error, "write", c->places[c->reserve_volume].path));
 }
 
 static int write_at(const creation *c, size_t volume, const void *memory, size_t bytes,
@@ -481,8 +485,10 @@ static int run_pass(creation *c) {
     const reader_job job = job_of(c, c->layout.passes == 1);
     c->width = left < c->layout.width ? left : c->layout.width;
     int code = place_begin(c->p, c->width);
-    if (code == 0)
+    if (code == 0) {
         code = reader_run(&job, c->p, &c->layout, offset, c->width);
+        c->unread = code != 0;
+    }
     const double read = seconds_now();
     const int finished = place_finish(c->p);
     if (code == 0)
@@ -508,8 +514,10 @@ static int run_products(creation *c) {
             job.open = NULL;
         const double begin = seconds_now();
         code = place_begin(c->p, c->layout.width);
-        if (code == 0)
+        if (code == 0) {
             code = reader_run(&job, c->p, &c->layout, 0, c->layout.width);
+            c->unread = code != 0;
+        }
         const int finished = place_finish(c->p);
         code = code == 0 ? finished : code;
         c->products = seconds_now() - begin;
@@ -563,9 +571,9 @@ static int compute(creation *c) {
         exponents[i] = plan->first + (uint32_t)i;
     coder_options where = c->options->coder;
     int code = compute_at(c, &where, exponents, true);
-    if (code != 0 && place_unopened(c->p))
+    if (code != 0 && !c->unread && place_unopened(c->p))
         code = compute_at(c, &where, exponents, false);
-    if (code != 0 && place_can_retry(c->p)) {
+    if (code != 0 && !c->unread && place_can_retry(c->p)) {
         warn("the CPU computes everything again");
         where.backend = BACKEND_HOST;
         code = compute_at(c, &where, exponents, false);

@@ -17,6 +17,7 @@
 
 enum {
     ALIGNMENT = 256, /* of a workspace */
+    PAGE = 4096,
     HUGE_PAGE = 2 << 20,
     LINE = 64, /* the columns and rows begin at multiples of it */
     LEAST_BUFFERS = 4,
@@ -307,11 +308,12 @@ static gfk_status allocate_host(const place *p, void **memory, size_t bytes) {
                                                          : GFK_STATUS_OUT_OF_MEMORY;
 }
 
-/* The memory of a buffer. It has huge pages where the system has them, which a GPU's driver pins in a
- * tenth of the time. */
+/* The memory of a buffer, in pages of its own. It has huge pages where the system has them, which a GPU's
+ * driver pins in a tenth of the time. */
 static gfk_status allocate_buffer(void **memory, size_t bytes) {
     *memory = NULL;
-    if (posix_memalign(memory, bytes < HUGE_PAGE ? ALIGNMENT : HUGE_PAGE, bytes) != 0)
+    bytes = round_up(bytes, PAGE);
+    if (posix_memalign(memory, bytes < HUGE_PAGE ? PAGE : HUGE_PAGE, bytes) != 0)
         return GFK_STATUS_OUT_OF_MEMORY;
     if (bytes >= HUGE_PAGE)
         (void)madvise(*memory, bytes, MADV_HUGEPAGE);
@@ -763,7 +765,7 @@ int place_begin(place *p, uint64_t width) {
         p->running =
             pthread_create(&p->thread, NULL, p->kind == PLACE_CPU ? compute : open_later, p) == 0;
         if (!p->running)
-            status = GFK_STATUS_OUT_OF_MEMORY;
+            status = p->status = GFK_STATUS_OUT_OF_MEMORY;
     }
     return failed(p, status);
 }
@@ -815,6 +817,9 @@ place_buffer *place_take(place *p, bool wait) {
             break;
         if (oldest == NULL) {
             pthread_cond_wait(&p->changed, &p->mutex);
+            const gfk_status used = on_gpu(p) ? device_use(p->device) : GFK_STATUS_SUCCESS;
+            if (used != GFK_STATUS_SUCCESS)
+                note(p, used);
             continue;
         }
         b = pop(&p->given);
