@@ -63,7 +63,6 @@ typedef struct run {
 struct place {
     place_kind kind;
     bool automatic; /* nobody asked for the GPU */
-    bool later;     /* place_begin opens the GPU */
     bool opened;    /* the GPU */
     bool lost;      /* the GPU has failed */
     char name[256];
@@ -98,8 +97,7 @@ struct place {
     pthread_cond_t changed;
     gfk_status status; /* the first error */
     buffers free, given;
-    bool ready;    /* false: the GPU, which is opened next to the first reads */
-    bool unopened; /* that failed */
+    bool ready; /* false: a GPU that place_begin is to open, or could not open */
     buffer **all;
     size_t made, making, most; /* buffers */
 
@@ -167,8 +165,8 @@ static int failed(place *p, gfk_status status) {
         return status == GFK_STATUS_OUT_OF_MEMORY ? par2_no_memory()
                                                   : fail(PAR2_INTERNAL, "%s", status_text(status));
     pthread_mutex_lock(&p->mutex);
-    const bool told = p->lost || p->unopened;
-    p->lost = !p->unopened;
+    const bool told = p->lost || place_unopened(p);
+    p->lost = !place_unopened(p);
     pthread_mutex_unlock(&p->mutex);
     if (!told && p->automatic)
         warn("the GPU failed: %s", status_text(status));
@@ -183,7 +181,7 @@ bool place_can_retry(const place *p) {
 }
 
 bool place_unopened(const place *p) {
-    return p != NULL && p->unopened;
+    return p != NULL && !p->ready && p->status != GFK_STATUS_SUCCESS;
 }
 
 void place_constants(uint32_t *constants, size_t count) {
@@ -205,6 +203,7 @@ static place *make(place_kind kind, uint64_t memory, unsigned threads) {
     p->threads = threads;
     p->desc = (gfk_matmul_desc)GFK_MATMUL_DESC_INIT;
     p->desc.device = GFK_CPU;
+    p->ready = true;
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->changed, NULL);
     clear(&p->free);
@@ -257,7 +256,7 @@ int place_open(place **made, const coder_options *options, double work, bool lat
         if (p == NULL)
             return par2_no_memory();
         p->automatic = !wanted;
-        p->later = later;
+        p->ready = !later;
         p->device = options->device < 0 ? 0 : options->device;
         const gfk_status status = later ? GFK_STATUS_SUCCESS : open_device(p);
         if (status != GFK_STATUS_SUCCESS) {
@@ -438,7 +437,7 @@ static gfk_status shape_gpu(place *p, size_t cols, uint64_t slice) {
     const uint64_t most = p->memory / LEAST_BUFFERS / LINE * LINE;
     width = width < most ? width : most < LINE ? LINE : most;
     size_t columns = columns_of_product(p, cols < BATCH_COLUMNS ? cols : BATCH_COLUMNS);
-    const gfk_status status = p->later ? GFK_STATUS_SUCCESS : device_room(p, columns, width, &room);
+    const gfk_status status = p->ready ? device_room(p, columns, width, &room) : GFK_STATUS_SUCCESS;
     while (columns > LEAST_COLUMNS && device_bytes(p, width, columns) > room)
         columns /= 2;
     const uint64_t elements = device_bytes(p, 0, columns);
@@ -520,9 +519,8 @@ int place_shape(place *p, const uint32_t *exponents, size_t rows, size_t cols, u
         return par2_no_memory();
     if (p->kind == PLACE_CPU && p->most_columns > p->most * p->columns)
         p->most_columns = p->most * p->columns;
-    if (p->kind != PLACE_IDLE && !p->later)
+    if (p->kind != PLACE_IDLE && p->ready)
         status = allocate_shape(p);
-    p->ready = !p->later;
     *layout =
         (place_layout){p->width, (size_t)((slice_bytes + p->width - 1) / p->width), p->columns};
     return failed(p, status);
@@ -734,13 +732,11 @@ static void *open_later(void *context) {
     if (status == GFK_STATUS_SUCCESS)
         status = zero_rows(p);
     pthread_mutex_lock(&p->mutex);
-    p->unopened = status != GFK_STATUS_SUCCESS;
-    p->ready = !p->unopened;
-    buffers early = p->given;
-    if (early.first == NULL)
-        clear(&early);
+    p->ready = status == GFK_STATUS_SUCCESS;
+    buffer *next = p->given.first;
     clear(&p->given);
-    for (buffer *b; (b = pop(&early)) != NULL;) {
+    for (buffer *b; (b = next) != NULL;) {
+        next = b->next;
         if (status == GFK_STATUS_SUCCESS)
             status = send_columns(p, b, b->count);
         else
@@ -761,7 +757,7 @@ int place_begin(place *p, uint64_t width) {
         memset(p->row_memory, 0, p->rows * p->stride);
     else if (p->kind == PLACE_GPU && p->ready)
         status = zero_rows(p);
-    if (p->kind == PLACE_CPU || (p->kind == PLACE_GPU && !p->ready)) {
+    if (p->kind == PLACE_CPU || !p->ready) {
         p->running =
             pthread_create(&p->thread, NULL, p->kind == PLACE_CPU ? compute : open_later, p) == 0;
         if (!p->running)
