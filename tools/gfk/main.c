@@ -8,6 +8,7 @@
 #include <gfk/gfk.h>
 
 #include "coder.h"
+#include "ending.h"
 #include "files.h"
 #include "folder.h"
 #include "options.h"
@@ -140,5 +141,6 @@ int main(int argc, char **argv) {
         report_as_json = false; /* the message goes to standard error */
         return fail(TOOL_IO, "cannot write standard output");
     }
+    end_begin();
     return code;
 }
