@@ -368,6 +368,8 @@ def parsed():
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--memory", type=float, default=16 * GB, help="bytes of operands of gfk_matmul alone")
     parser.add_argument("--most-turbo", type=float, default=1e14, help="multiply-adds")
+    parser.add_argument("--only", default="", help="a regular expression for cases: data, files, slices, percent, such "
+                        "as '^4 GB 16 '")
     parser.add_argument("--tiny", action="store_true", help="cases of a few MB, to try this program")
     parser.add_argument("--backend", default="auto", help="of gfk par2")
     options = parser.parse_args()
@@ -398,6 +400,8 @@ def main():
         # A third of the time is for turbo. A case takes about as long as the one before, by bytes and by work.
         seconds, done = 0.0, None
         for case in sorted(TINY if options.tiny else CASES, key=lambda c: (c[0], c[2] * c[3])):
+            if not re.search(options.only, " ".join(map(str, (amount(case[0]), *case[1:])))):
+                continue
             expected = seconds * max(1, case[0] / done[0]) if done else 0
             if clock.left() - expected < (options.seconds / 3 if options.turbo else 0):
                 print(f"left out: {case}")
