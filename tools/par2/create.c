@@ -36,8 +36,7 @@ typedef struct creation {
     file_place *places;
     uint8_t **maps;    /* volumes in memory, or NULL */
     size_t opened;     /* volumes that have a place */
-    pthread_t reserve; /* the thread that reserves the volumes' blocks */
-    bool reserving;
+    bool reserved;     /* their blocks */
     int reserve_error; /* of the system, for reserve_volume */
     size_t reserve_volume;
     uint8_t *critical; /* the packets that describe the set, without that of the creator */
@@ -46,6 +45,9 @@ typedef struct creation {
     reader_hashes *hashes;
     set_checksum *checksums;
     md5_stream *streams; /* of the recovery packets */
+    pthread_t hasher;    /* where the files are not hashed by the passes */
+    bool hashing;
+    int hash_code;
     size_t pass;
     uint64_t width;                            /* of the pass */
     bool unread;                               /* a file could not be read */
@@ -185,16 +187,13 @@ static void map_volume(creation *c, size_t i, uint64_t bytes) {
         close(fd);
 }
 
-static void unmap_volume(creation *c, size_t i) {
-    if (c->maps[i] != NULL)
-        (void)munmap(c->maps[i], (size_t)volume_bytes(c, &c->plan->volumes[i]));
-    c->maps[i] = NULL;
-}
-
-/* Gives the volumes their blocks on the disk, the largest volume first, while the files are read: then
- * writing takes less time, and a full disk is known before. */
-static void *reserve_thread(void *context) {
+/* Gives the volumes their blocks on the disk, the largest volume first, while the files are read: then writing
+ * takes less time, and a full disk is known before. As long as there is time, maps get their pages, too. */
+static void reserve(void *context, const atomic_bool *ended) {
     creation *const c = context;
+    if (c->reserved)
+        return;
+    c->reserved = true;
     for (size_t i = c->opened; i-- != 0 && c->reserve_error == 0;) {
         const uint64_t bytes = volume_bytes(c, &c->plan->volumes[i]);
         if (fallocate(c->temps[i].fd, 0, 0, (off_t)bytes) == 0) {
@@ -204,20 +203,18 @@ static void *reserve_thread(void *context) {
             c->reserve_volume = i;
         }
     }
-    return NULL;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (size_t i = c->opened; i-- != 0;) {
+        const uint64_t bytes = c->maps[i] == NULL ? 0 : volume_bytes(c, &c->plan->volumes[i]);
+        for (uint64_t at = 0; at < bytes && !*ended; at += page)
+            *(volatile uint8_t *)(c->maps[i] + at) = 0;
+    }
 }
 
-static void reserve_begin(creation *c) {
-    c->reserving = c->opened != 0 && pthread_create(&c->reserve, NULL, reserve_thread, c) == 0;
-}
-
-static int reserve_end(creation *c) {
-    if (c->reserving)
-        pthread_join(c->reserve, NULL);
-    c->reserving = false;
-    const int error = c->reserve_error;
-    c->reserve_error = 0; /* told once */
-    return error == 0 ? 0 : par2_code(fail_for(error, "write", c->places[c->reserve_volume].path));
+static int check_reserved(const creation *c) {
+    return c->reserve_error == 0
+               ? 0
+               : par2_code(fail_for(c->reserve_error, "write", c->places[c->reserve_volume].path));
 }
 
 static int write_at(const creation *c, size_t volume, const void *memory, size_t bytes,
@@ -264,7 +261,8 @@ static uint8_t *put_file(const create_plan *plan, const plan_file *f, const read
 /* Makes the packets, after all files have been hashed. */
 static int make_critical(creation *c) {
     const create_plan *const plan = c->plan;
-    c->critical = calloc(1, c->critical_bytes);
+    if (c->critical == NULL) /* else a GPU has failed */
+        c->critical = calloc(1, c->critical_bytes);
     if (c->critical == NULL)
         return par2_no_memory();
     memcpy(c->critical + PACKET_HEADER_BYTES, plan->main, plan->main_bytes);
@@ -274,8 +272,8 @@ static int make_critical(creation *c) {
     return 0;
 }
 
-/* Writes the packets that describe the set, and brings the volume to the disk. */
-static int finish_volume(void *context, size_t i) {
+/* Writes the packets that describe the set into a volume. */
+static int describe_volume(void *context, size_t i) {
     creation *const c = context;
     const plan_volume *const v = &c->plan->volumes[i];
     uint8_t last[PACKET_HEADER_BYTES + sizeof creator];
@@ -284,10 +282,27 @@ static int finish_volume(void *context, size_t i) {
         code = write_at(c, i, c->critical, c->critical_bytes, critical_offset(c, v, group));
     memcpy(last + PACKET_HEADER_BYTES, creator, sizeof creator);
     packet_complete(last, PACKET_CREATOR, c->plan->set_id, sizeof creator);
+    return code == 0 ? write_at(c, i, last, sizeof last, volume_bytes(c, v) - sizeof last) : code;
+}
+
+/* All that is in the volumes ahead of the recovery slices, after all files have been read. */
+static int describe(creation *c) {
+    if (c->hashing)
+        pthread_join(c->hasher, NULL);
+    c->hashing = false;
+    int code = c->hash_code;
     if (code == 0)
-        code = write_at(c, i, last, sizeof last, volume_bytes(c, v) - sizeof last);
-    unmap_volume(c, i);
-    return code == 0 ? par2_code(temp_sync(&c->temps[i], &c->places[i], c->plan->mode)) : code;
+        code = check_reserved(c);
+    if (code == 0)
+        code = make_critical(c);
+    return code == 0 ? parallel_for(c->options->coder.threads, c->opened, describe_volume, c)
+                     : code;
+}
+
+/* Brings a volume to the disk. */
+static int sync_volume(void *context, size_t i) {
+    creation *const c = context;
+    return par2_code(temp_sync(&c->temps[i], &c->places[i], c->plan->mode));
 }
 
 /* Gives all volumes their names. */
@@ -368,8 +383,15 @@ static int write_row(const creation *c, size_t row, const uint8_t *stripe,
     return code;
 }
 
+/* Rows that a thread takes at once, at most a buffer's columns, so that all threads have the same work. */
+static size_t part_rows(const creation *c) {
+    const size_t threads = reader_threads(c->options->coder.threads), rows = c->plan->recovery;
+    const size_t turns = (rows + threads * c->layout.columns - 1) / (threads * c->layout.columns);
+    return (rows + threads * turns - 1) / (threads * turns);
+}
+
 static size_t part_count(const creation *c) {
-    return (c->plan->recovery + c->layout.columns - 1) / c->layout.columns;
+    return (c->plan->recovery + part_rows(c) - 1) / part_rows(c);
 }
 
 /* Hashes and writes the rows that one buffer takes. The last volume has about half of the slices, and
@@ -378,8 +400,8 @@ static int write_rows(void *context, size_t turn) {
     const creation *const c = context;
     const size_t half = (part_count(c) + 1) / 2;
     const size_t part = turn / 2 + (turn % 2 == 0 ? 0 : half);
-    const size_t first = part * c->layout.columns, left = c->plan->recovery - first;
-    const size_t count = left < c->layout.columns ? left : c->layout.columns;
+    const size_t rows = part_rows(c), first = part * rows, left = c->plan->recovery - first;
+    const size_t count = left < rows ? left : rows;
     uint8_t hashes[MD5_MANY][MD5_BYTES];
     place_buffer *const b = place_take(c->p, true);
     int code = b == NULL ? place_finish(c->p) : place_read(c->p, b, first, count);
@@ -440,7 +462,8 @@ static reader_job job_of(creation *c, bool hashes) {
                         .slice_count = c->plan->slices,
                         .slice_bytes = c->plan->slice_bytes,
                         .threads = c->options->coder.threads,
-                        .hashes = hashes ? c->hashes : NULL};
+                        .hashes = hashes ? c->hashes : NULL,
+                        .first = reserve};
 }
 
 /* Reads and hashes all files, without products; next to products with a part of the memory. */
@@ -455,7 +478,9 @@ static int hash_files(creation *c) {
         code = place_shape(p, NULL, 0, c->plan->slices, c->plan->slice_bytes, &layout);
     if (code == 0) {
         reader_job job = job_of(c, true);
-        job.silent = c->layout.passes > 1;
+        job.silent = c->p != NULL;
+        if (c->p != NULL)
+            job.first = NULL;
         code = reader_run(&job, p, &layout, 0, layout.width);
         if (code == 0)
             code = place_finish(p);
@@ -464,16 +489,9 @@ static int hash_files(creation *c) {
     return code;
 }
 
-typedef struct hashing {
-    creation *c;
-    pthread_t thread;
-    bool running;
-    int code;
-} hashing;
-
 static void *hash_thread(void *context) {
-    hashing *const h = context;
-    h->code = hash_files(h->c);
+    creation *const c = context;
+    c->hash_code = hash_files(c);
     return NULL;
 }
 
@@ -495,12 +513,22 @@ static int run_pass(creation *c) {
         code = finished;
     const double computed = seconds_now();
     if (code == 0)
-        code = reserve_end(c);
-    if (code == 0)
-        code = parallel_for(c->options->coder.threads, part_count(c), write_rows, c);
+        code = c->pass + 1 == c->layout.passes ? describe(c) : check_reserved(c);
+    if (code == 0) /* half of the threads wait for the GPU */
+        code = parallel_for(2 * reader_threads(c->options->coder.threads), part_count(c),
+                            write_rows, c);
     c->reading += read - begin;
     c->products += computed - read;
     c->writing += seconds_now() - computed;
+    return code;
+}
+
+/* Waits until the last row is complete. */
+static int wait_for_rows(creation *c) {
+    place_buffer *const b = place_take(c->p, true);
+    const int code = b == NULL ? place_finish(c->p) : place_read(c->p, b, c->plan->recovery - 1, 1);
+    if (b != NULL)
+        place_give(c->p, b, 0);
     return code;
 }
 
@@ -520,6 +548,8 @@ static int run_products(creation *c) {
         }
         const int finished = place_finish(c->p);
         code = code == 0 ? finished : code;
+        if (code == 0)
+            code = wait_for_rows(c);
         c->products = seconds_now() - begin;
     }
     c->products *= (double)c->plan->slice_bytes / (double)c->layout.width;
@@ -528,15 +558,17 @@ static int run_products(creation *c) {
 
 /* Where a stripe is less than a slice, one thread reads and hashes whole files in the meantime. */
 static int run_passes(creation *c) {
-    hashing h = {.c = c};
-    if (c->layout.passes > 1)
-        h.running = pthread_create(&h.thread, NULL, hash_thread, &h) == 0;
-    int code = c->layout.passes > 1 && !h.running ? par2_no_memory() : 0;
+    int code = 0;
+    if (c->layout.passes > 1) {
+        c->hashing = pthread_create(&c->hasher, NULL, hash_thread, c) == 0;
+        code = c->hashing ? 0 : par2_no_memory();
+    }
     for (c->pass = 0; c->pass < c->layout.passes && code == 0; c->pass++)
         code = run_pass(c);
-    if (h.running)
-        pthread_join(h.thread, NULL);
-    return code == 0 ? h.code : code;
+    if (c->hashing) /* after an error */
+        pthread_join(c->hasher, NULL);
+    c->hashing = false;
+    return code;
 }
 
 static int compute_at(creation *c, const coder_options *where, const uint32_t *exponents,
@@ -562,7 +594,7 @@ static int compute(creation *c) {
         progress_begin("create", plan->bytes);
         const int code = hash_files(c);
         c->reading = seconds_now() - begin;
-        return code;
+        return code == 0 ? describe(c) : code;
     }
     uint32_t *const exponents = calloc(plan->recovery, sizeof *exponents);
     if (exponents == NULL)
@@ -594,19 +626,12 @@ static int make_set(creation *c) {
     if (code == 0 && writes)
         code = check_room(c);
     if (code == 0)
-        reserve_begin(c);
-    if (code == 0)
         code = compute(c);
-    const int reserved = reserve_end(c);
-    if (code == 0)
-        code = reserved;
     progress_end();
     if (code != 0 || !writes)
         return code;
     const double begin = seconds_now();
-    code = make_critical(c);
-    if (code == 0)
-        code = parallel_for(c->options->coder.threads, c->opened, finish_volume, c);
+    code = parallel_for(c->options->coder.threads, c->opened, sync_volume, c);
     if (code == 0)
         code = name_volumes(c);
     c->naming = seconds_now() - begin;
@@ -648,11 +673,9 @@ int par2_create(const par2_options *options) {
             c.p == NULL ? "" : place_name(c.p));
     if (code == 0)
         print_times(&c, seconds_now() - begin);
-    for (size_t i = 0; i < c.opened; i++) {
-        unmap_volume(&c, i);
+    for (size_t i = 0; i < c.opened; i++)
         temp_discard(&c.temps[i]);
-    }
-    place_close(c.p);
+    place_leave(c.p);
     free(c.temps);
     free(c.places);
     free(c.maps);

@@ -9,6 +9,7 @@
 
 #include <gfk/gfk.h>
 
+#include "../gfk/ending.h"
 #include "../gfk/report.h"
 #include "device.h"
 #include "packet.h"
@@ -24,12 +25,17 @@ enum {
     MOST_BUFFERS = 256,
     BUFFER_BYTES = 32 << 20, /* of a buffer at most, if a column is not longer */
     LEAST_BUFFER_BYTES = 1 << 20,
-    BATCH_COLUMNS =
-        4096, /* of a product on the device: enough that the rows' own traffic is small */
-    LEAST_COLUMNS = 256, /* worth a product when the device is idle */
-    LONG_RUN = 64,       /* rows with consecutive exponents that are worth a product of their own */
-    SMALL_MATRIX = 512,  /* is inverted on the CPU in milliseconds */
-    ORDER = 65535        /* of the field's multiplicative group */
+    LONG_COLUMNS = 4, /* of a buffer, where slices are long: md5_many takes them at once */
+    LEAST_LONG_BUFFERS = 16,
+    MOST_COLUMNS = 4096,  /* of a product on the device */
+    LEAST_COLUMNS = 256,  /* where the device has little memory */
+    EARLY_COLUMNS = 2048, /* of a product at most, while more columns come */
+    BLOCK_ROWS = 2048,    /* of the last products, at least: each transforms the columns again */
+    BLOCK_BYTES = 128 << 20,
+    MOST_BLOCKS = 5,
+    LONG_RUN = 64,      /* rows with consecutive exponents that are worth a product of their own */
+    SMALL_MATRIX = 512, /* is inverted on the CPU in milliseconds */
+    ORDER = 65535       /* of the field's multiplicative group */
 };
 
 typedef enum place_kind { PLACE_IDLE, PLACE_CPU, PLACE_GPU } place_kind;
@@ -38,6 +44,7 @@ typedef struct buffer {
     place_buffer shown; /* the first member: a place_buffer * is also a buffer * */
     size_t count;       /* columns that were given */
     bool pinned;        /* for a GPU */
+    size_t sent;        /* GPU: the columns that have been sent when the copy is complete */
     void *event;        /* GPU: the copy from or to the memory is complete */
     struct buffer *next;
 } buffer;
@@ -47,13 +54,11 @@ typedef struct buffers {
     buffer *first, **last;
 } buffers;
 
-/* Columns on the device that await a product, or are in it. */
-typedef struct batch {
-    uint8_t *memory;
-    uint32_t *points;
-    size_t columns;
-    void *copied, *done; /* events */
-} batch;
+/* A product on the device, of the columns from the end of the product ahead of it to `end`. */
+typedef struct ordered_product {
+    size_t end;
+    void *done; /* event */
+} ordered_product;
 
 /* Consecutive rows with consecutive exponents. */
 typedef struct run {
@@ -97,12 +102,11 @@ struct place {
     pthread_cond_t changed;
     gfk_status status; /* the first error */
     buffers free, given;
-    bool ready; /* false: a GPU that place_begin is to open, or could not open */
+    bool ready; /* false: a GPU that place_prepare is to open, or could not open */
     buffer **all;
     size_t made, making, most; /* buffers */
 
-    /* CPU: a thread computes what is given. GPU: a thread opens it; until then `given` are the buffers
-     * that wait for it. */
+    /* CPU: a thread computes what is given. GPU: until it is open, `given` are the buffers that wait for it. */
     pthread_t thread;
     bool running, computing, ending;
 
@@ -110,10 +114,18 @@ struct place {
     int device;
     uint64_t device_memory; /* free when the place was opened */
     gfk_stream_t copies, products, fetches;
-    batch batches[2];
-    size_t filling;      /* the batch that gets the columns */
-    void *made_elements; /* the matrix on the device */
-    void *elements_used; /* event: the matrix in `elements` has been copied */
+    uint8_t *ring; /* columns on the device: column i of a pass is at i modulo ring_columns */
+    uint32_t *ring_points; /* the columns' constants */
+    size_t ring_columns;
+    size_t all_columns;      /* of the pass */
+    size_t sent, multiplied; /* columns of the pass: whose copies, and whose products are ordered */
+    ordered_product last[2]; /* products; `turn` is the older one */
+    size_t turn;
+    void *copied;              /* event: what `sent` counts has been copied */
+    size_t block_rows;         /* the last products of a pass are ordered by blocks of rows */
+    void *blocks[MOST_BLOCKS]; /* events: the rows of the block are complete */
+    void *made_elements;       /* the matrix on the device */
+    void *elements_used;       /* event: the matrix in `elements` has been copied */
 };
 
 /* ---- queues --------------------------------------------------------------------------------- */
@@ -235,29 +247,37 @@ static gfk_status open_device(place *p) {
         status = device_stream_open(&p->fetches);
     if (status == GFK_STATUS_SUCCESS)
         status = device_event_open(&p->elements_used);
-    for (size_t i = 0; i < 2 && status == GFK_STATUS_SUCCESS; i++) {
-        status = device_event_open(&p->batches[i].copied);
-        if (status == GFK_STATUS_SUCCESS)
-            status = device_event_open(&p->batches[i].done);
-    }
+    if (status == GFK_STATUS_SUCCESS)
+        status = device_event_open(&p->copied);
+    for (size_t i = 0; i < 2 && status == GFK_STATUS_SUCCESS; i++)
+        status = device_event_open(&p->last[i].done);
+    for (size_t i = 0; i < MOST_BLOCKS && status == GFK_STATUS_SUCCESS; i++)
+        status = device_event_open(&p->blocks[i]);
     p->started = seconds_now() - begin;
     return status;
+}
+
+/* The driver makes fewer queues of the hardware, which a GPU that does one thing does not need: CUDA starts and ends
+ * in three quarters of the time. Ahead of CUDA and of other threads. */
+static void use_few_queues(void) {
+    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
+    (void)setenv("CUDA_DEVICE_MAX_COPY_CONNECTIONS", "1", 0);
 }
 
 int place_open(place **made, const coder_options *options, double work, bool later) {
     place *p = NULL;
     *made = NULL;
-    /* The CPU does about 1e10 multiply-adds a second on each core; a GPU takes about 0.3 seconds
-     * to start and to stop. */
+    /* The CPU does about 1e10 multiply-adds a second on each core; a GPU takes about 0.1 seconds to start. */
     const double cpu_seconds = work / (1e10 * reader_threads(options->threads));
     const bool wanted = options->backend == BACKEND_CUDA || options->device >= 0;
-    if (options->backend != BACKEND_HOST && (wanted || cpu_seconds > 0.3)) {
+    if (options->backend != BACKEND_HOST && (wanted || cpu_seconds > 0.15)) {
         p = make(PLACE_GPU, options->memory, options->threads);
         if (p == NULL)
             return par2_no_memory();
         p->automatic = !wanted;
         p->ready = !later;
         p->device = options->device < 0 ? 0 : options->device;
+        use_few_queues();
         const gfk_status status = later ? GFK_STATUS_SUCCESS : open_device(p);
         if (status != GFK_STATUS_SUCCESS) {
             place_close(p);
@@ -414,11 +434,12 @@ static gfk_status shape_cpu(place *p, size_t cols, uint64_t slice) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* The bytes on the device for a width, without the workspace. */
-static uint64_t device_bytes(const place *p, uint64_t width, size_t batch_columns) {
+/* The bytes on the device for a width and the columns of a product, without the workspace: the ring has at least
+ * twice as many columns, so that copies and products run at the same time. */
+static uint64_t device_bytes(const place *p, uint64_t width, size_t columns) {
     const uint64_t elements =
-        p->run_count == 0 ? p->rows * (uint64_t)batch_columns * sizeof *p->elements : 0;
-    return (p->rows + 2 * (uint64_t)batch_columns) * stride_of(width) + elements;
+        p->run_count == 0 ? p->rows * (uint64_t)columns * sizeof *p->elements : 0;
+    return (p->rows + 2 * (uint64_t)columns) * stride_of(width) + elements;
 }
 
 /* The bytes on the device that are free for rows and columns. */
@@ -436,7 +457,7 @@ static gfk_status shape_gpu(place *p, size_t cols, uint64_t slice) {
     uint64_t width = slice;
     const uint64_t most = p->memory / LEAST_BUFFERS / LINE * LINE;
     width = width < most ? width : most < LINE ? LINE : most;
-    size_t columns = columns_of_product(p, cols < BATCH_COLUMNS ? cols : BATCH_COLUMNS);
+    size_t columns = columns_of_product(p, cols < MOST_COLUMNS ? cols : MOST_COLUMNS);
     const gfk_status status = p->ready ? device_room(p, columns, width, &room) : GFK_STATUS_SUCCESS;
     while (columns > LEAST_COLUMNS && device_bytes(p, width, columns) > room)
         columns /= 2;
@@ -450,6 +471,25 @@ static gfk_status shape_gpu(place *p, size_t cols, uint64_t slice) {
     p->width = (size_t)width;
     p->stride = stride_of(p->width);
     p->most_columns = columns;
+    p->ring_columns = p->all_columns = cols;
+    return status;
+}
+
+/* The ring has room for all columns, if a quarter of the device's memory is enough: then products that are late
+ * do not stop the copies. */
+static gfk_status allocate_ring(place *p) {
+    uint64_t room = 0;
+    void *memory = NULL;
+    gfk_status status = device_room(p, p->most_columns, p->width, &room);
+    if (status != GFK_STATUS_SUCCESS || device_bytes(p, p->width, p->most_columns) > room)
+        return status == GFK_STATUS_SUCCESS ? GFK_STATUS_OUT_OF_MEMORY : status;
+    const uint64_t most = (room - device_bytes(p, p->width, p->most_columns)) / 4 / p->stride;
+    if (p->ring_columns > most + 2 * p->most_columns)
+        p->ring_columns = (size_t)most + 2 * p->most_columns;
+    p->ring_points = calloc(p->ring_columns, sizeof *p->ring_points);
+    status = p->ring_points == NULL ? GFK_STATUS_OUT_OF_MEMORY
+                                    : device_alloc(&memory, p->ring_columns * (uint64_t)p->stride);
+    p->ring = memory;
     return status;
 }
 
@@ -460,7 +500,13 @@ static void shape_buffers(place *p, size_t cols) {
     uint64_t bytes = p->memory / 32;
     bytes = bytes < BUFFER_BYTES ? bytes : BUFFER_BYTES;
     bytes = each < LEAST_BUFFER_BYTES ? LEAST_BUFFER_BYTES : bytes < each ? bytes : each;
+    uint64_t few = p->memory / LEAST_LONG_BUFFERS / p->stride; /* of long slices */
+    few = few < LONG_COLUMNS ? few : LONG_COLUMNS;
+    if (few > cols / reader_threads(p->threads))
+        few = cols / reader_threads(p->threads);
     p->columns = (size_t)(bytes / p->stride);
+    if (p->columns < few)
+        p->columns = (size_t)few;
     if (p->columns > p->most_columns)
         p->columns = p->most_columns;
     if (p->columns == 0)
@@ -487,13 +533,8 @@ static gfk_status allocate_shape(place *p) {
         if (status == GFK_STATUS_SUCCESS && p->kind == PLACE_GPU)
             status = device_alloc(&p->made_elements, rows * columns * sizeof *p->elements);
     }
-    for (size_t i = 0; i < 2 && p->kind == PLACE_GPU && status == GFK_STATUS_SUCCESS; i++) {
-        status = allocate(p, &memory, columns * (uint64_t)p->stride);
-        p->batches[i].memory = memory;
-        p->batches[i].points = calloc(columns, sizeof *p->batches[i].points);
-        if (p->batches[i].points == NULL)
-            status = GFK_STATUS_OUT_OF_MEMORY;
-    }
+    if (status == GFK_STATUS_SUCCESS && p->kind == PLACE_GPU)
+        status = allocate_ring(p);
     return status;
 }
 
@@ -528,17 +569,22 @@ int place_shape(place *p, const uint32_t *exponents, size_t rows, size_t cols, u
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-/* Adds the products of columns to the rows; on a device in the order of the stream. Any number of
- * columns up to most_columns; `b` are their regions. */
-static gfk_status multiply(place *p, const gfk_regions *b, const uint32_t *points, size_t count) {
+/* Adds the products of columns to the rows from `first` to `end`; on a device in the order of the stream. Any
+ * number of columns up to most_columns; `b` are their regions. */
+static gfk_status multiply(place *p, size_t first, size_t end, const gfk_regions *b,
+                           const uint32_t *points, size_t count) {
     for (size_t r = 0; r < p->run_count; r++) {
         const run *const part = &p->runs[r];
-        const gfk_matrix a = {.rows = part->rows,
+        const size_t from = part->first > first ? part->first : first;
+        const size_t to = part->first + part->rows < end ? part->first + part->rows : end;
+        if (from >= to)
+            continue;
+        const gfk_matrix a = {.rows = to - from,
                               .cols = count,
                               .kind = GFK_MATRIX_VANDERMONDE,
                               .col_points = points,
-                              .first = p->exponents[part->first]};
-        const gfk_regions c = {NULL, p->row_memory + part->first * p->stride, p->stride};
+                              .first = p->exponents[from]};
+        const gfk_regions c = {NULL, p->row_memory + from * p->stride, p->stride};
         const gfk_status status = gfk_matmul(&p->field, &a, b, &c, p->width, GFK_XOR, &p->desc,
                                              p->workspace, p->workspace_bytes, p->products);
         if (status != GFK_STATUS_SUCCESS)
@@ -589,7 +635,9 @@ static gfk_status multiply_made(place *p, const gfk_regions *b, uint32_t *points
 }
 
 static gfk_status add_products(place *p, const gfk_regions *b, uint32_t *points, size_t count) {
-    return p->run_count == 0 ? multiply_made(p, b, points, count) : multiply(p, b, points, count);
+    p->multiply_adds += (double)count * (double)p->rows * (double)p->width;
+    return p->run_count == 0 ? multiply_made(p, b, points, count)
+                             : multiply(p, 0, p->rows, b, points, count);
 }
 
 /* ---- the CPU's thread ----------------------------------------------------------------------- */
@@ -634,7 +682,6 @@ static void *compute(void *context) {
         const gfk_status status = add_products(p, &b, g.points, g.columns);
         pthread_mutex_lock(&p->mutex);
         p->computing = false;
-        p->multiply_adds += (double)g.columns * (double)p->rows * (double)p->width;
         for (size_t i = 0; i < g.count; i++)
             push(&p->free, g.buffers[i]);
         note(p, status);
@@ -656,61 +703,157 @@ static void end_thread(place *p) {
     p->running = p->ending = false;
 }
 
-/* ---- the GPU's batches ---------------------------------------------------------------------- */
+/* ---- the GPU's products --------------------------------------------------------------------- */
 
-/* Orders the product of the batch that was filled, and goes on with the other one, whose copies
- * wait for its last product. With the mutex. */
-static gfk_status launch(place *p) {
-    batch *const b = &p->batches[p->filling];
-    if (b->columns == 0)
-        return GFK_STATUS_SUCCESS;
-    gfk_status status = device_record(b->copied, p->copies);
+/* The columns of the next product, which ends ahead of column `end`, and their regions. */
+static size_t next_columns(const place *p, size_t from, size_t end, gfk_regions *regions) {
+    const size_t at = from % p->ring_columns, past = p->ring_columns - at;
+    size_t count = end - from < past ? end - from : past;
+    count = count < p->most_columns ? count : p->most_columns;
+    *regions = (gfk_regions){NULL, p->ring + at * p->stride, p->stride};
+    return count;
+}
+
+/* Makes the products wait for all copies that are ordered. */
+static gfk_status follow_copies(place *p) {
+    const gfk_status status = device_record(p->copied, p->copies);
+    return status == GFK_STATUS_SUCCESS ? device_follow(p->products, p->copied) : status;
+}
+
+/* Orders one product of the columns ahead of `end`, or of some of them. With the mutex. */
+static gfk_status order_product(place *p, size_t end) {
+    ordered_product *const made = &p->last[p->turn];
+    gfk_regions regions;
+    const size_t count = next_columns(p, p->multiplied, end, &regions);
+    gfk_status status = follow_copies(p);
     if (status == GFK_STATUS_SUCCESS)
-        status = device_follow(p->products, b->copied);
-    const gfk_regions regions = {NULL, b->memory, p->stride};
+        status = add_products(p, &regions, p->ring_points + p->multiplied % p->ring_columns, count);
     if (status == GFK_STATUS_SUCCESS)
-        status = add_products(p, &regions, b->points, b->columns);
-    if (status == GFK_STATUS_SUCCESS)
-        status = device_record(b->done, p->products);
-    p->multiply_adds += (double)b->columns * (double)p->rows * (double)p->width;
-    b->columns = 0;
-    p->filling = 1 - p->filling;
-    if (status == GFK_STATUS_SUCCESS)
-        status = device_follow(p->copies, p->batches[p->filling].done);
+        status = device_record(made->done, p->products);
+    p->multiplied += count;
+    made->end = p->multiplied;
+    p->turn = 1 - p->turn;
     return status;
 }
 
-/* Orders a copy of `count` columns, after which the buffer is free. With the mutex. */
-static gfk_status send(place *p, uint8_t *to, buffer *b, size_t count) {
+/* Orders a product if there are enough columns ahead of `end` that the rows' own traffic is small, and at most one
+ * product is not done, or near the end of the pass none: columns that wait are in fewer products, or in the last ones.
+ * With the mutex. */
+static gfk_status order_if_idle(place *p, size_t end) {
+    const size_t quarter = p->all_columns / 4, most = p->multiplied + EARLY_COLUMNS;
+    const size_t least = quarter < EARLY_COLUMNS / 2 ? quarter : EARLY_COLUMNS / 2;
+    const bool late = p->sent >= p->all_columns - quarter;
+    return end - p->multiplied >= least && end != p->multiplied &&
+                   device_passed(p->last[p->turn].done) &&
+                   (!late || device_passed(p->last[1 - p->turn].done))
+               ? order_product(p, end < most ? end : most)
+               : GFK_STATUS_SUCCESS;
+}
+
+/* Makes the copies wait until the first `end` columns are not needed any more. With the mutex. */
+static gfk_status follow_products(place *p, size_t end) {
+    gfk_status status = GFK_STATUS_SUCCESS;
+    while (status == GFK_STATUS_SUCCESS && p->multiplied < end)
+        status = order_product(p, p->sent);
+    const ordered_product *const older = &p->last[p->turn], *const newer = &p->last[1 - p->turn];
+    return status == GFK_STATUS_SUCCESS
+               ? device_follow(p->copies, end <= older->end ? older->done : newer->done)
+               : status;
+}
+
+/* Orders a copy of columns of a buffer, from column `at` on. With the mutex. */
+static gfk_status send(place *p, uint8_t *to, buffer *b, size_t at, size_t count) {
     gfk_status status = pin(p, b);
     if (status == GFK_STATUS_SUCCESS)
-        status = device_send(to, b->shown.memory, count * p->stride, p->copies);
+        status = device_send(to, b->shown.memory + at * p->stride, count * p->stride, p->copies);
+    return status;
+}
+
+/* After the copies of a buffer: the buffer is free when they are complete. With the mutex. */
+static gfk_status end_send(place *p, buffer *b, gfk_status status) {
     if (status == GFK_STATUS_SUCCESS)
         status = device_record(b->event, p->copies);
+    b->sent = p->sent;
     push(&p->given, b);
     return status;
 }
 
+/* Sends columns to the ring, whose end may be in between. With the mutex. */
 static gfk_status send_columns(place *p, buffer *b, size_t count) {
     gfk_status status = GFK_STATUS_SUCCESS;
-    if (p->batches[p->filling].columns + count > p->most_columns)
-        status = launch(p);
-    batch *const to = &p->batches[p->filling];
-    if (status == GFK_STATUS_SUCCESS) {
-        memcpy(to->points + to->columns, b->shown.points, count * sizeof *to->points);
-        status = send(p, to->memory + to->columns * p->stride, b, count);
-        to->columns += count;
-    } else {
-        push(&p->free, b);
+    for (size_t done = 0, part; done < count && status == GFK_STATUS_SUCCESS; done += part) {
+        const size_t at = p->sent % p->ring_columns, past = p->ring_columns - at;
+        part = count - done < past ? count - done : past;
+        if (p->sent + part > p->ring_columns)
+            status = follow_products(p, p->sent + part - p->ring_columns);
+        if (status != GFK_STATUS_SUCCESS)
+            break;
+        memcpy(p->ring_points + at, b->shown.points + done, part * sizeof *p->ring_points);
+        status = send(p, p->ring + at * p->stride, b, done, part);
+        p->sent += part;
     }
-    const bool full = to->columns + p->columns > p->most_columns;
-    if (status == GFK_STATUS_SUCCESS &&
-        (full || (to->columns >= LEAST_COLUMNS && device_passed(p->batches[1 - p->filling].done))))
-        status = launch(p);
+    status = end_send(p, b, status);
+    return status == GFK_STATUS_SUCCESS ? order_if_idle(p, p->sent) : status;
+}
+
+/* Orders the last products of a pass by blocks of rows, so that the first rows are complete while the others are
+ * computed. The order of the blocks is that of create, which writes the two halves of the rows by turns. With
+ * the mutex. */
+static gfk_status order_last(place *p) {
+    size_t least = (p->rows + MOST_BLOCKS - 1) / MOST_BLOCKS;
+    least = least < BLOCK_ROWS ? BLOCK_ROWS : least;
+    least = least < BLOCK_BYTES / p->stride ? BLOCK_BYTES / p->stride : least;
+    p->block_rows = p->run_count == 0 || least > p->rows ? p->rows : least;
+    const size_t blocks = (p->rows + p->block_rows - 1) / p->block_rows, half = (blocks + 1) / 2;
+    gfk_status status = follow_copies(p);
+    while (p->run_count == 0 && p->multiplied < p->sent && status == GFK_STATUS_SUCCESS)
+        status = order_product(p, p->sent);
+    for (size_t i = 0; i < blocks && status == GFK_STATUS_SUCCESS; i++) {
+        const size_t block = i / 2 + (i % 2 == 0 ? 0 : half), first = block * p->block_rows;
+        const size_t left = p->rows - first,
+                     end = first + (left < p->block_rows ? left : p->block_rows);
+        gfk_regions regions;
+        for (size_t at = p->multiplied, count; at < p->sent && status == GFK_STATUS_SUCCESS;
+             at += count) {
+            count = next_columns(p, at, p->sent, &regions);
+            status =
+                multiply(p, first, end, &regions, p->ring_points + at % p->ring_columns, count);
+        }
+        if (status == GFK_STATUS_SUCCESS)
+            status = device_record(p->blocks[block], p->products);
+    }
+    p->multiply_adds += (double)(p->sent - p->multiplied) * (double)p->rows * (double)p->width;
+    p->multiplied = p->sent;
     return status;
 }
 
-/* ---- the GPU's thread ----------------------------------------------------------------------- */
+/* Waits for the copies, while products of what has been copied are ordered, and orders the last products. */
+static gfk_status finish_gpu(place *p) {
+    gfk_status status = device_use(p->device);
+    pthread_mutex_lock(&p->mutex);
+    for (buffer *b; status == GFK_STATUS_SUCCESS && (b = pop(&p->given)) != NULL;) {
+        status = device_wait(b->event);
+        if (status == GFK_STATUS_SUCCESS && b->sent > p->multiplied)
+            status = order_if_idle(p, b->sent);
+        push(&p->free, b);
+    }
+    if (status == GFK_STATUS_SUCCESS)
+        status = order_last(p);
+    note(p, status);
+    pthread_mutex_unlock(&p->mutex);
+    return status;
+}
+
+/* Waits until rows are complete. */
+static gfk_status wait_for_rows(place *p, size_t first, size_t count) {
+    gfk_status status = GFK_STATUS_SUCCESS;
+    for (size_t block = first / p->block_rows;
+         block * p->block_rows < first + count && status == GFK_STATUS_SUCCESS; block++)
+        status = device_wait(p->blocks[block]);
+    return status;
+}
+
+/* ---- opening the GPU later ------------------------------------------------------------------ */
 
 static gfk_status zero_rows(place *p) {
     const gfk_status status = device_use(p->device);
@@ -718,33 +861,48 @@ static gfk_status zero_rows(place *p) {
                                         : status;
 }
 
-/* Opens the GPU, and sends the columns that were given meanwhile. */
-static void *open_later(void *context) {
-    place *const p = context;
-    uint64_t room = 0;
-    gfk_status status = open_device(p);
+/* Gives a buffer with columns to the GPU. Without the mutex: pinning takes a while. */
+static void give_gpu(place *p, buffer *b) {
+    gfk_status status = device_use(p->device);
     if (status == GFK_STATUS_SUCCESS)
-        status = device_room(p, p->most_columns, p->width, &room);
-    if (status == GFK_STATUS_SUCCESS && device_bytes(p, p->width, p->most_columns) > room)
-        status = GFK_STATUS_OUT_OF_MEMORY;
+        status = pin(p, b);
+    pthread_mutex_lock(&p->mutex);
+    if (status == GFK_STATUS_SUCCESS && p->status == GFK_STATUS_SUCCESS)
+        status = send_columns(p, b, b->count);
+    else
+        push(&p->free, b);
+    note(p, status);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void place_prepare(place *p) {
+    pthread_mutex_lock(&p->mutex);
+    const bool done = p->ready || p->status != GFK_STATUS_SUCCESS;
+    pthread_mutex_unlock(&p->mutex);
+    if (done)
+        return;
+    gfk_status status = open_device(p);
     if (status == GFK_STATUS_SUCCESS)
         status = allocate_shape(p);
     if (status == GFK_STATUS_SUCCESS)
         status = zero_rows(p);
     pthread_mutex_lock(&p->mutex);
     p->ready = status == GFK_STATUS_SUCCESS;
-    buffer *next = p->given.first;
+    buffer *next = p->given.first; /* columns that were given meanwhile */
     clear(&p->given);
-    for (buffer *b; (b = next) != NULL;) {
-        next = b->next;
-        if (status == GFK_STATUS_SUCCESS)
-            status = send_columns(p, b, b->count);
-        else
-            push(&p->free, b);
-    }
     note(p, status);
     pthread_mutex_unlock(&p->mutex);
-    return NULL;
+    for (buffer *b; (b = next) != NULL;) {
+        next = b->next;
+        give_gpu(p, b);
+    }
+}
+
+void place_await(place *p) {
+    pthread_mutex_lock(&p->mutex);
+    while (!p->ready && p->status == GFK_STATUS_SUCCESS)
+        pthread_cond_wait(&p->changed, &p->mutex);
+    pthread_mutex_unlock(&p->mutex);
 }
 
 /* ---- a pass --------------------------------------------------------------------------------- */
@@ -757,9 +915,9 @@ int place_begin(place *p, uint64_t width) {
         memset(p->row_memory, 0, p->rows * p->stride);
     else if (p->kind == PLACE_GPU && p->ready)
         status = zero_rows(p);
-    if (p->kind == PLACE_CPU || !p->ready) {
-        p->running =
-            pthread_create(&p->thread, NULL, p->kind == PLACE_CPU ? compute : open_later, p) == 0;
+    p->sent = p->multiplied = p->last[0].end = p->last[1].end = 0;
+    if (p->kind == PLACE_CPU) {
+        p->running = pthread_create(&p->thread, NULL, compute, p) == 0;
         if (!p->running)
             status = p->status = GFK_STATUS_OUT_OF_MEMORY;
     }
@@ -832,22 +990,16 @@ place_buffer *place_take(place *p, bool wait) {
 
 void place_give(place *p, place_buffer *shown, size_t count) {
     buffer *const b = (buffer *)shown;
-    gfk_status status = GFK_STATUS_SUCCESS;
     pthread_mutex_lock(&p->mutex);
+    const bool unused = count == 0 || p->kind == PLACE_IDLE || p->status != GFK_STATUS_SUCCESS;
+    const bool sent = !unused && on_gpu(p);
     b->count = count;
-    if (count == 0 || p->kind == PLACE_IDLE || p->status != GFK_STATUS_SUCCESS) {
-        push(&p->free, b);
-    } else if (!on_gpu(p)) {
-        push(&p->given, b);
-    } else {
-        status = device_use(p->device);
-        if (status == GFK_STATUS_SUCCESS)
-            status = send_columns(p, b, count);
-        else
-            push(&p->free, b);
-    }
-    note(p, status);
+    if (!sent)
+        push(unused ? &p->free : &p->given, b);
+    pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->mutex);
+    if (sent)
+        give_gpu(p, b);
 }
 
 void place_load(place *p, place_buffer *shown, size_t first, size_t count) {
@@ -860,7 +1012,7 @@ void place_load(place *p, place_buffer *shown, size_t first, size_t count) {
     if (p->kind == PLACE_GPU)
         status = device_use(p->device);
     if (p->kind == PLACE_GPU && status == GFK_STATUS_SUCCESS)
-        status = send(p, to, b, count);
+        status = end_send(p, b, send(p, to, b, 0, count));
     else
         push(&p->free, b);
     note(p, status);
@@ -868,25 +1020,9 @@ void place_load(place *p, place_buffer *shown, size_t first, size_t count) {
 }
 
 int place_finish(place *p) {
-    gfk_status status = GFK_STATUS_SUCCESS;
     end_thread(p);
-    if (p->kind == PLACE_GPU && p->status == GFK_STATUS_SUCCESS) {
-        status = device_use(p->device);
-        pthread_mutex_lock(&p->mutex);
-        if (status == GFK_STATUS_SUCCESS)
-            status = launch(p);
-        for (size_t i = 0; i < 2 && status == GFK_STATUS_SUCCESS; i++)
-            status = device_wait(p->batches[i].done);
-        /* A pass without columns has copies only. */
-        if (status == GFK_STATUS_SUCCESS)
-            status = device_record(p->batches[0].copied, p->copies);
-        if (status == GFK_STATUS_SUCCESS)
-            status = device_wait(p->batches[0].copied);
-        for (buffer *b; status == GFK_STATUS_SUCCESS && (b = pop(&p->given)) != NULL;)
-            push(&p->free, b);
-        note(p, status);
-        pthread_mutex_unlock(&p->mutex);
-    }
+    if (p->kind == PLACE_GPU && p->status == GFK_STATUS_SUCCESS)
+        (void)finish_gpu(p);
     return failed(p, p->status);
 }
 
@@ -901,6 +1037,8 @@ int place_read(place *p, place_buffer *shown, size_t first, size_t count) {
     gfk_status status = device_use(p->device);
     if (status == GFK_STATUS_SUCCESS)
         status = pin(p, b);
+    if (status == GFK_STATUS_SUCCESS && !p->solved)
+        status = wait_for_rows(p, first, count);
     pthread_mutex_lock(&p->mutex);
     if (status == GFK_STATUS_SUCCESS)
         status = device_fetch(shown->memory, from, count * p->stride, p->fetches);
@@ -1053,7 +1191,7 @@ int place_solve(place *p, size_t first, size_t *count) {
         status = device_use(p->device);
     if (p->solved_memory == NULL && status == GFK_STATUS_SUCCESS) {
         /* On the device the columns' memory is free after place_finish. */
-        void *memory = p->batches[0].memory;
+        void *memory = p->ring;
         p->solve_rows = p->most_columns;
         if (p->kind != PLACE_GPU) {
             const size_t room = p->columns * LEAST_BUFFERS;
@@ -1113,12 +1251,13 @@ void place_close(place *p) {
             (void)device_wait(p->elements_used);
     for (size_t i = 0; i < p->made; i++)
         release_buffer(p->all[i]);
-    for (size_t i = 0; i < 2; i++) {
-        release(p, p->batches[i].memory);
-        free(p->batches[i].points);
-        device_event_close(p->batches[i].copied);
-        device_event_close(p->batches[i].done);
-    }
+    for (size_t i = 0; i < 2; i++)
+        device_event_close(p->last[i].done);
+    for (size_t i = 0; i < MOST_BLOCKS; i++)
+        device_event_close(p->blocks[i]);
+    device_event_close(p->copied);
+    release(p, p->ring);
+    free(p->ring_points);
     if (p->kind == PLACE_CPU)
         free(p->solved_memory);
     release(p, p->row_memory);
@@ -1141,4 +1280,15 @@ void place_close(place *p) {
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->mutex);
     free(p);
+}
+
+static place *left; /* the memory stays reachable */
+
+void place_leave(place *p) {
+    if (p == NULL || !p->opened) {
+        place_close(p);
+        return;
+    }
+    left = p;
+    end_aside = true;
 }

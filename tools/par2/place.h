@@ -10,7 +10,7 @@
  *
  * Order of the calls: place_open; place_invert (repair, not `later`); place_shape; then for each pass
  * place_begin, place_take and place_give or place_load of many threads, place_finish, and place_read,
- * for repair after place_solve; place_close. Functions that return int return 0, or an exit code of
+ * for repair after place_solve; place_close or place_leave. Functions that return int return 0, or an exit code of
  * par2.h after a message. */
 #ifndef GFK_PAR2_PLACE_H
 #define GFK_PAR2_PLACE_H
@@ -26,14 +26,17 @@ typedef struct place place;
 /* place_open: opens the place that options->backend asks for. BACKEND_AUTO takes the GPU if there is
  * one that can be used and `work`, in multiply-adds of bytes, is enough to pay for its start. Memory
  * is allocated when it is needed, up to options->memory on the host: buffers and, on the CPU, rows.
- * With `later`, a GPU is opened by place_begin, in a thread, while the caller reads the first columns. If
- * there is none, or the shape does not fit into its memory, place_finish fails without a message and
- * place_unopened is true: then the caller opens another place, without `later`. */
+ * With `later`, a GPU is opened by place_prepare, while other threads read the first columns. If there is none,
+ * or the shape does not fit into its memory, place_finish fails without a message and place_unopened is true:
+ * then the caller opens another place, without `later`. */
 int place_open(place **made, const coder_options *options, double work, bool later);
 bool place_unopened(const place *p);
 /* place_open_idle: a place that only has buffers, for a reader that hashes. */
 int place_open_idle(place **made, const coder_options *options, uint64_t memory);
 void place_close(place *p); /* NULL is allowed */
+/* place_leave: as place_close at the end of the process, which frees the memory of a GPU faster, and without anybody
+ * who waits for the end (end_aside). NULL is allowed. */
+void place_leave(place *p);
 /* "CPU", or the GPU's name, which is known after place_finish. */
 const char *place_name(const place *p);
 
@@ -53,6 +56,12 @@ int place_shape(place *p, const uint32_t *exponents, size_t rows, size_t cols, u
  * become 0. */
 int place_begin(place *p, uint64_t width);
 
+/* place_prepare: opens a GPU that is opened later; otherwise does nothing. One thread, while others may
+ * call place_take and place_give. */
+void place_prepare(place *p);
+/* place_await: waits until the GPU is open, or cannot be opened. Any thread, if another one calls place_prepare. */
+void place_await(place *p);
+
 /* A buffer of the place. Column i is at memory + i * stride. */
 typedef struct place_buffer {
     uint8_t *memory;
@@ -70,11 +79,12 @@ void place_give(place *p, place_buffer *buffer, size_t count);
  * back: the recovery slices of a repair. Ahead of the first place_give of the pass. Any thread. */
 void place_load(place *p, place_buffer *buffer, size_t first, size_t count);
 
-/* place_finish: waits until all columns are added. Reports the first error of the pass. */
+/* place_finish: orders the products of all columns, and waits until no buffer is needed for them. Reports the
+ * first error of the pass. */
 int place_finish(place *p);
 
-/* place_read: copies `count` rows from `first` on, at most as many as a buffer has columns, to a
- * buffer. After place_finish, or after place_solve, whose rows it reads then. Any thread. */
+/* place_read: waits for `count` rows from `first` on, at most as many as a buffer has columns, and copies them to
+ * a buffer. After place_finish, or after place_solve, whose rows it reads then. Any thread. */
 int place_read(place *p, place_buffer *buffer, size_t first, size_t count);
 
 /* place_invert: makes the inverse of the n x n matrix c_i^(exponent_j) and keeps it for place_solve.

@@ -104,9 +104,12 @@ typedef struct reader {
 
     pthread_mutex_t mutex; /* guards all below and the streams and chunks */
     pthread_cond_t changed;
-    size_t begun; /* streams */
-    size_t left;  /* chunks that are not done */
-    bool taking;  /* a thread waits for a buffer */
+    size_t begun;   /* streams */
+    size_t left;    /* chunks that are not done */
+    bool taking;    /* a thread waits for a buffer */
+    size_t started; /* threads */
+    bool first;     /* a thread does job->first */
+    atomic_bool ended;
     bool stopped; /* the place has failed */
     int code;
 } reader;
@@ -299,14 +302,21 @@ static void update_active(reader *r) {
     r->active_count = kept;
 }
 
+/* Has `a` more chunks to hash than `b`? The longest rest goes first, so that all streams end together. */
+static bool longer(const stream *a, const stream *b) {
+    return b == NULL || a->count - a->hashed > b->count - b->hashed;
+}
+
 /* A stream whose next chunk has been read and can be hashed. */
 static stream *find_hash(reader *r) {
+    stream *best = NULL;
     for (size_t i = 0; i < r->active_count && r->job->hashes != NULL; i++) {
         stream *const s = &r->streams[r->active[i]];
-        if (!s->hashing && s->hashed < s->count && r->chunks[s->first + s->hashed].read)
-            return s;
+        if (!s->hashing && s->hashed < s->count && r->chunks[s->first + s->hashed].read &&
+            longer(s, best))
+            best = s;
     }
-    return NULL;
+    return best;
 }
 
 /* The stream with the fewest chunks ahead of its MD5 that can be read on. */
@@ -315,8 +325,10 @@ static stream *find_read(reader *r) {
     stream *best = NULL;
     for (size_t i = 0; i < r->active_count; i++) {
         stream *const s = &r->streams[r->active[i]];
-        if (s->read < s->count && s->read - s->hashed < MOST_AHEAD &&
-            (best == NULL || s->read - s->hashed < best->read - best->hashed))
+        const size_t ahead = s->read - s->hashed,
+                     fewest = best == NULL ? 0 : best->read - best->hashed;
+        if (s->read < s->count && ahead < MOST_AHEAD &&
+            (best == NULL || ahead < fewest || (ahead == fewest && longer(s, best))))
             best = s;
     }
     return best;
@@ -373,9 +385,28 @@ static place_buffer *take_buffer(reader *r, bool *none) {
     return buffer;
 }
 
+/* What a thread does ahead of reading. One in eight waits until the GPU is open: where all processors are busy, this
+ * would take much longer. With the mutex, which is released meanwhile. */
+static void begin_thread(reader *r) {
+    const size_t number = r->started++;
+    pthread_mutex_unlock(&r->mutex);
+    if (number == 0)
+        place_prepare(r->p);
+    pthread_mutex_lock(&r->mutex);
+    const bool first = !r->first && r->job->first != NULL;
+    r->first = true;
+    pthread_mutex_unlock(&r->mutex);
+    if (first)
+        r->job->first(r->job->context, &r->ended);
+    else if (number != 0 && number <= 1 + reader_threads(r->job->threads) / 8)
+        place_await(r->p);
+    pthread_mutex_lock(&r->mutex);
+}
+
 static void *reader_thread(void *context) {
     reader *const r = context;
     pthread_mutex_lock(&r->mutex);
+    begin_thread(r);
     while (r->code == 0 && !r->stopped && r->left != 0) {
         update_active(r);
         stream *s = find_hash(r);
@@ -398,6 +429,7 @@ static void *reader_thread(void *context) {
         if (none && r->code == 0 && !r->stopped && r->left != 0 && find_hash(r) == NULL)
             pthread_cond_wait(&r->changed, &r->mutex);
     }
+    r->ended = true;
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->mutex);
     return NULL;
@@ -422,11 +454,11 @@ int reader_run(const reader_job *job, place *p, const place_layout *layout, uint
     const size_t threads = reader_threads(job->threads);
     r.pieces = job->hashes == NULL ? 1 : (size_t)((job->slice_bytes + width - 1) / width);
     r.columns = job->slice_count * r.pieces;
-    r.most_active = threads;
+    r.most_active = 2 * threads; /* more than threads: no file is left for the end */
     const size_t most = r.columns / r.most + job->file_count + 1;
     r.chunks = calloc(most, sizeof *r.chunks);
     r.streams = calloc(most, sizeof *r.streams);
-    r.active = calloc(threads, sizeof *r.active);
+    r.active = calloc(r.most_active, sizeof *r.active);
     int code = r.chunks == NULL || r.streams == NULL || r.active == NULL ? par2_no_memory() : 0;
     for (size_t i = 0; i < job->file_count && job->hashes != NULL; i++)
         md5_of("", 0, job->hashes[i].md5); /* of files without slices */

@@ -4,6 +4,7 @@
 #ifndef GFK_PAR2_READER_H
 #define GFK_PAR2_READER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,10 +40,13 @@ typedef struct reader_job {
     unsigned threads;      /* 0: one for each core */
     reader_hashes *hashes; /* one for each file, or NULL: nothing is hashed */
     bool silent; /* no progress: another reader runs at the same time, and shows its own */
+    /* NULL, or other work, which one thread does while the other threads read. reader_run returns after it; *ended is
+     * true when nothing is left to read and to hash. */
+    void (*first)(void *context, const atomic_bool *ended);
 } reader_job;
 
-/* reader_run: adds bytes [offset, offset + width) of each slice to the rows of the place, after
- * place_begin and ahead of place_finish, which reports the errors of the place. With hashes the slices
+/* reader_run: opens the place (place_prepare) while other threads read, and adds bytes [offset, offset + width) of
+ * each slice to its rows, after place_begin and ahead of place_finish, which reports the errors of the place. With hashes the slices
  * are those of whole files, offset is 0 and width the slice size; with an idle place the width may be
  * less, and all bytes are hashed. Returns 0, or an exit code of par2.h after a message: PAR2_IO if a
  * file cannot be read or is shorter than its slices say. */

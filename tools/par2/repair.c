@@ -697,7 +697,7 @@ static void purge(const repair *r) {
 /* ---- the command ---------------------------------------------------------------------------- */
 
 static void free_repair(repair *r) {
-    place_close(r->p);
+    place_leave(r->p);
     for (size_t i = 0; i < r->written; i++)
         temp_discard(&r->temps[i]);
     for (size_t i = 0; i < r->count; i++) {
