@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk par2 create. The order of the work: the files and the shape of the set (create_plan), the
- * volumes under temporary names, passes of reading, products and writing, the packets that describe
- * the set, and at last the volumes' names. */
+ * volumes under temporary names, passes of reading, products and writing, in the last one also the
+ * packets that describe the set, and at last the volumes' names. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -285,7 +285,7 @@ static int describe_volume(void *context, size_t i) {
     return code == 0 ? write_at(c, i, last, sizeof last, volume_bytes(c, v) - sizeof last) : code;
 }
 
-/* All that is in the volumes ahead of the recovery slices, after all files have been read. */
+/* Writes all but the recovery slices, after all files have been read and hashed. */
 static int describe(creation *c) {
     if (c->hashing)
         pthread_join(c->hasher, NULL);
@@ -523,7 +523,7 @@ static int run_pass(creation *c) {
     return code;
 }
 
-/* Waits until the last row is complete. */
+/* Waits until all rows are complete: the last one is complete last. */
 static int wait_for_rows(creation *c) {
     place_buffer *const b = place_take(c->p, true);
     const int code = b == NULL ? place_finish(c->p) : place_read(c->p, b, c->plan->recovery - 1, 1);
@@ -559,6 +559,7 @@ static int run_products(creation *c) {
 /* Where a stripe is less than a slice, one thread reads and hashes whole files in the meantime. */
 static int run_passes(creation *c) {
     int code = 0;
+    c->hash_code = 0;
     if (c->layout.passes > 1) {
         c->hashing = pthread_create(&c->hasher, NULL, hash_thread, c) == 0;
         code = c->hashing ? 0 : par2_no_memory();

@@ -258,7 +258,7 @@ static gfk_status open_device(place *p) {
 }
 
 /* The driver makes fewer queues of the hardware, which a GPU that does one thing does not need: CUDA starts and ends
- * in three quarters of the time. Ahead of CUDA and of other threads. */
+ * in three quarters of the time. Ahead of CUDA and of threads that read the environment. */
 static void use_few_queues(void) {
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
     (void)setenv("CUDA_DEVICE_MAX_COPY_CONNECTIONS", "1", 0);
@@ -737,8 +737,8 @@ static gfk_status order_product(place *p, size_t end) {
 }
 
 /* Orders a product if there are enough columns ahead of `end` that the rows' own traffic is small, and at most one
- * product is not done, or near the end of the pass none: columns that wait are in fewer products, or in the last ones.
- * With the mutex. */
+ * product is not done. Near the end of the pass all products must be done: then more columns are left for the last
+ * products. With the mutex. */
 static gfk_status order_if_idle(place *p, size_t end) {
     const size_t quarter = p->all_columns / 4, most = p->multiplied + EARLY_COLUMNS;
     const size_t least = quarter < EARLY_COLUMNS / 2 ? quarter : EARLY_COLUMNS / 2;
@@ -797,19 +797,20 @@ static gfk_status send_columns(place *p, buffer *b, size_t count) {
 }
 
 /* Orders the last products of a pass by blocks of rows, so that the first rows are complete while the others are
- * computed. The order of the blocks is that of create, which writes the two halves of the rows by turns. With
+ * computed. The blocks of the two halves alternate, as create writes the rows; the last row's is the last one. With
  * the mutex. */
 static gfk_status order_last(place *p) {
     size_t least = (p->rows + MOST_BLOCKS - 1) / MOST_BLOCKS;
     least = least < BLOCK_ROWS ? BLOCK_ROWS : least;
     least = least < BLOCK_BYTES / p->stride ? BLOCK_BYTES / p->stride : least;
     p->block_rows = p->run_count == 0 || least > p->rows ? p->rows : least;
-    const size_t blocks = (p->rows + p->block_rows - 1) / p->block_rows, half = (blocks + 1) / 2;
+    const size_t blocks = (p->rows + p->block_rows - 1) / p->block_rows, half = blocks / 2;
     gfk_status status = follow_copies(p);
     while (p->run_count == 0 && p->multiplied < p->sent && status == GFK_STATUS_SUCCESS)
         status = order_product(p, p->sent);
     for (size_t i = 0; i < blocks && status == GFK_STATUS_SUCCESS; i++) {
-        const size_t block = i / 2 + (i % 2 == 0 ? 0 : half), first = block * p->block_rows;
+        const size_t block = i == 2 * half ? i : i / 2 + (i % 2 == 0 ? 0 : half);
+        const size_t first = block * p->block_rows;
         const size_t left = p->rows - first,
                      end = first + (left < p->block_rows ? left : p->block_rows);
         gfk_regions regions;
@@ -827,7 +828,7 @@ static gfk_status order_last(place *p) {
     return status;
 }
 
-/* Waits for the copies, while products of what has been copied are ordered, and orders the last products. */
+/* Waits until the buffers are free, orders products as the device becomes idle, and then the last products. */
 static gfk_status finish_gpu(place *p) {
     gfk_status status = device_use(p->device);
     pthread_mutex_lock(&p->mutex);
@@ -1190,7 +1191,7 @@ int place_solve(place *p, size_t first, size_t *count) {
     if (p->kind == PLACE_GPU)
         status = device_use(p->device);
     if (p->solved_memory == NULL && status == GFK_STATUS_SUCCESS) {
-        /* On the device the columns' memory is free after place_finish. */
+        /* On the device the columns' memory is free when the products of place_finish are done. */
         void *memory = p->ring;
         p->solve_rows = p->most_columns;
         if (p->kind != PLACE_GPU) {

@@ -52,8 +52,8 @@ typedef struct place_layout {
 int place_shape(place *p, const uint32_t *exponents, size_t rows, size_t cols, uint64_t slice_bytes,
                 place_layout *layout);
 
-/* place_begin: begins a pass with `width` bytes of each slice, at most the layout's; the rows
- * become 0. */
+/* place_begin: begins a pass with `width` bytes of each slice, at most the layout's; the rows become 0. After the
+ * last row of the pass ahead of it has been read. */
 int place_begin(place *p, uint64_t width);
 
 /* place_prepare: opens a GPU that is opened later; otherwise does nothing. One thread, while others may
@@ -79,8 +79,8 @@ void place_give(place *p, place_buffer *buffer, size_t count);
  * back: the recovery slices of a repair. Ahead of the first place_give of the pass. Any thread. */
 void place_load(place *p, place_buffer *buffer, size_t first, size_t count);
 
-/* place_finish: orders the products of all columns, and waits until no buffer is needed for them. Reports the
- * first error of the pass. */
+/* place_finish: orders the products of all columns, and waits until no buffer is needed for them. Reports the first
+ * error of the pass until then; place_read and place_solve report those of the last products. */
 int place_finish(place *p);
 
 /* place_read: waits for `count` rows from `first` on, at most as many as a buffer has columns, and copies them to

@@ -385,8 +385,8 @@ static place_buffer *take_buffer(reader *r, bool *none) {
     return buffer;
 }
 
-/* What a thread does ahead of reading. One in eight waits until the GPU is open: where all processors are busy, this
- * would take much longer. With the mutex, which is released meanwhile. */
+/* What a thread does ahead of reading. One in eight waits until the GPU is open: opening takes twice the time where all
+ * processors are busy. With the mutex, which is released meanwhile. */
 static void begin_thread(reader *r) {
     const size_t number = r->started++;
     pthread_mutex_unlock(&r->mutex);

@@ -41,15 +41,15 @@ typedef struct reader_job {
     reader_hashes *hashes; /* one for each file, or NULL: nothing is hashed */
     bool silent; /* no progress: another reader runs at the same time, and shows its own */
     /* NULL, or other work, which one thread does while the other threads read. reader_run returns after it; *ended is
-     * true when nothing is left to read and to hash. */
+     * true when nothing is left to read and to hash, or after an error. */
     void (*first)(void *context, const atomic_bool *ended);
 } reader_job;
 
-/* reader_run: opens the place (place_prepare) while other threads read, and adds bytes [offset, offset + width) of
- * each slice to its rows, after place_begin and ahead of place_finish, which reports the errors of the place. With hashes the slices
- * are those of whole files, offset is 0 and width the slice size; with an idle place the width may be
- * less, and all bytes are hashed. Returns 0, or an exit code of par2.h after a message: PAR2_IO if a
- * file cannot be read or is shorter than its slices say. */
+/* reader_run: opens the place (place_prepare), while other threads read if there are any, and adds bytes [offset,
+ * offset + width) of each slice to its rows, after place_begin and ahead of place_finish, which reports the errors of the
+ * place. With hashes the slices are those of whole files, offset is 0 and width the slice size; with an idle place the
+ * width may be less, and all bytes are hashed. Returns 0, or an exit code of par2.h after a message: PAR2_IO if a file
+ * cannot be read or is shorter than its slices say. */
 int reader_run(const reader_job *job, place *p, const place_layout *layout, uint64_t offset,
                uint64_t width);
 
