@@ -187,8 +187,18 @@ static void map_volume(creation *c, size_t i, uint64_t bytes) {
         close(fd);
 }
 
+/* Gets the pages of the maps as long as there is time: writing finds them then. */
+static void touch_maps(creation *c, const atomic_bool *ended) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (size_t i = c->opened; i-- != 0;) {
+        const uint64_t bytes = c->maps[i] == NULL ? 0 : volume_bytes(c, &c->plan->volumes[i]);
+        for (uint64_t at = 0; at < bytes && !*ended; at += page)
+            *(volatile uint8_t *)(c->maps[i] + at) = 0;
+    }
+}
+
 /* Gives the volumes their blocks on the disk, the largest volume first, while the files are read: then writing
- * takes less time, and a full disk is known before. As long as there is time, maps get their pages, too. */
+ * takes less time, and a full disk is known before. */
 static void reserve(void *context, const atomic_bool *ended) {
     creation *const c = context;
     if (c->reserved)
@@ -203,12 +213,7 @@ static void reserve(void *context, const atomic_bool *ended) {
             c->reserve_volume = i;
         }
     }
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    for (size_t i = c->opened; i-- != 0;) {
-        const uint64_t bytes = c->maps[i] == NULL ? 0 : volume_bytes(c, &c->plan->volumes[i]);
-        for (uint64_t at = 0; at < bytes && !*ended; at += page)
-            *(volatile uint8_t *)(c->maps[i] + at) = 0;
-    }
+    touch_maps(c, ended);
 }
 
 static int check_reserved(const creation *c) {
@@ -285,12 +290,17 @@ static int describe_volume(void *context, size_t i) {
     return code == 0 ? write_at(c, i, last, sizeof last, volume_bytes(c, v) - sizeof last) : code;
 }
 
-/* Writes all but the recovery slices, after all files have been read and hashed. */
-static int describe(creation *c) {
+/* Waits for the thread that hashes the files, if there is one. */
+static int end_hashing(creation *c) {
     if (c->hashing)
         pthread_join(c->hasher, NULL);
     c->hashing = false;
-    int code = c->hash_code;
+    return c->hash_code;
+}
+
+/* Writes all but the recovery slices, after all files have been read and hashed. */
+static int describe(creation *c) {
+    int code = end_hashing(c);
     if (code == 0)
         code = check_reserved(c);
     if (code == 0)
@@ -479,8 +489,7 @@ static int hash_files(creation *c) {
     if (code == 0) {
         reader_job job = job_of(c, true);
         job.silent = c->p != NULL;
-        if (c->p != NULL)
-            job.first = NULL;
+        job.first = c->p == NULL ? reserve : NULL;
         code = reader_run(&job, p, &layout, 0, layout.width);
         if (code == 0)
             code = place_finish(p);
@@ -566,9 +575,7 @@ static int run_passes(creation *c) {
     }
     for (c->pass = 0; c->pass < c->layout.passes && code == 0; c->pass++)
         code = run_pass(c);
-    if (c->hashing) /* after an error */
-        pthread_join(c->hasher, NULL);
-    c->hashing = false;
+    (void)end_hashing(c); /* after an error; else describe has done so */
     return code;
 }
 
