@@ -25,6 +25,8 @@
 #include "reader.h"
 #include "set.h"
 
+enum { RECOVERY_HEADER_BYTES = PACKET_HEADER_BYTES + PACKET_RECOVERY_BYTES };
+
 static const char creator[] = "Created by gfk par2"; /* with its zero a multiple of 4 bytes */
 
 typedef struct creation {
@@ -81,7 +83,7 @@ static size_t group_begin(const plan_volume *v, size_t group) {
 }
 
 static uint64_t packet_bytes(const creation *c) {
-    return PACKET_HEADER_BYTES + PACKET_RECOVERY_BYTES + c->plan->slice_bytes;
+    return RECOVERY_HEADER_BYTES + c->plan->slice_bytes;
 }
 
 static uint64_t critical_offset(const creation *c, const plan_volume *v, size_t group) {
@@ -341,55 +343,50 @@ static size_t volume_of(const create_plan *plan, size_t row) {
     return low;
 }
 
-enum { ROW_PREFIX_BYTES = PACKET_PREFIX_BYTES + PACKET_RECOVERY_BYTES };
-
-/* What is ahead of a recovery slice in the MD5 of its packet. */
-static void put_prefix(const creation *c, size_t row, uint8_t prefix[ROW_PREFIX_BYTES]) {
+/* Begins the MD5 of a row's packet, whose prefix is ahead of the recovery slice. */
+static void begin_hash(const creation *c, size_t row) {
+    uint8_t prefix[PACKET_PREFIX_BYTES + PACKET_RECOVERY_BYTES];
     packet_prefix(prefix, PACKET_RECOVERY, c->plan->set_id);
     put_32(prefix + PACKET_PREFIX_BYTES, c->plan->first + (uint32_t)row);
+    md5_begin(&c->streams[row]);
+    md5_add(&c->streams[row], prefix, sizeof prefix);
 }
 
-/* Goes on with the hashes of rows whose stripes are in a buffer; with the last stripe the hashes are
- * complete. */
-static void hash_rows(const creation *c, size_t first, size_t count, const place_buffer *b,
-                      size_t at, uint8_t hashes[MD5_MANY][MD5_BYTES]) {
-    uint8_t prefixes[MD5_MANY][ROW_PREFIX_BYTES];
-    const size_t width = (size_t)c->width;
-    for (size_t i = 0; i < count; i++)
-        put_prefix(c, first + i, prefixes[i]);
-    if (c->layout.passes == 1) {
-        md5_many(b->memory + at * b->stride, b->stride, count, width, prefixes[0], ROW_PREFIX_BYTES,
-                 hashes);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        md5_stream *const stream = &c->streams[first + i];
-        if (c->pass == 0) {
-            md5_begin(stream);
-            md5_add(stream, prefixes[i], ROW_PREFIX_BYTES);
-        }
-        md5_add(stream, b->memory + (at + i) * b->stride, width);
-        if (c->pass + 1 == c->layout.passes)
-            md5_end(stream, hashes[i]);
-    }
+/* Writes bytes of a row's packet, from `offset` in the packet on. */
+static int write_packet(const creation *c, size_t row, const void *memory, size_t bytes,
+                        uint64_t offset) {
+    const size_t volume = volume_of(c->plan, row);
+    const plan_volume *const v = &c->plan->volumes[volume];
+    return write_at(c, volume, memory, bytes, recovery_offset(c, v, row - v->first) + offset);
 }
 
-/* Writes the stripe of a row; with the last stripe the packet is complete. */
-static int write_row(const creation *c, size_t row, const uint8_t *stripe,
-                     const uint8_t hash[MD5_BYTES]) {
-    const create_plan *const plan = c->plan;
-    const size_t volume = volume_of(plan, row);
-    const uint64_t at =
-        recovery_offset(c, &plan->volumes[volume], row - plan->volumes[volume].first);
-    uint8_t header[PACKET_HEADER_BYTES + PACKET_RECOVERY_BYTES];
-    int code = write_at(c, volume, stripe, (size_t)c->width,
-                        at + sizeof header + c->pass * c->layout.width);
-    if (code == 0 && c->pass + 1 == c->layout.passes) {
-        packet_header(header, PACKET_RECOVERY, plan->set_id,
-                      PACKET_RECOVERY_BYTES + plan->slice_bytes, hash);
-        put_32(header + PACKET_HEADER_BYTES, plan->first + (uint32_t)row);
-        code = write_at(c, volume, header, sizeof header, at);
+/* Completes the packet of a row. */
+static int write_header(const creation *c, size_t row) {
+    uint8_t header[RECOVERY_HEADER_BYTES], hash[MD5_BYTES];
+    md5_end(&c->streams[row], hash);
+    packet_header(header, PACKET_RECOVERY, c->plan->set_id,
+                  PACKET_RECOVERY_BYTES + c->plan->slice_bytes, hash);
+    put_32(header + PACKET_HEADER_BYTES, c->plan->first + (uint32_t)row);
+    return write_packet(c, row, header, sizeof header, 0);
+}
+
+/* Hashes and writes the stripes of at most MD5_MANY rows, by parts that stay in a core's cache in between; with the last
+ * stripe the packets are complete. */
+static int write_stripes(const creation *c, size_t first, size_t count, const uint8_t *stripes,
+                         size_t stride) {
+    enum { PART_BYTES = 64 << 10 };
+    const uint64_t offset = RECOVERY_HEADER_BYTES + c->pass * c->layout.width;
+    int code = 0;
+    for (size_t i = 0; i < count && c->pass == 0; i++)
+        begin_hash(c, first + i);
+    for (uint64_t at = 0; at < c->width && code == 0; at += PART_BYTES) {
+        const size_t bytes = (size_t)(c->width - at < PART_BYTES ? c->width - at : PART_BYTES);
+        md5_add_many(&c->streams[first], stripes + at, stride, count, bytes);
+        for (size_t i = 0; i < count && code == 0; i++)
+            code = write_packet(c, first + i, stripes + i * stride + at, bytes, offset + at);
     }
+    for (size_t i = 0; i < count && code == 0 && c->pass + 1 == c->layout.passes; i++)
+        code = write_header(c, first + i);
     return code;
 }
 
@@ -412,14 +409,11 @@ static int write_rows(void *context, size_t turn) {
     const size_t part = turn / 2 + (turn % 2 == 0 ? 0 : half);
     const size_t rows = part_rows(c), first = part * rows, left = c->plan->recovery - first;
     const size_t count = left < rows ? left : rows;
-    uint8_t hashes[MD5_MANY][MD5_BYTES];
     place_buffer *const b = place_take(c->p, true);
     int code = b == NULL ? place_finish(c->p) : place_read(c->p, b, first, count);
-    for (size_t i = 0; i < count && code == 0; i++) {
-        if (i % MD5_MANY == 0)
-            hash_rows(c, first + i, count - i < MD5_MANY ? count - i : MD5_MANY, b, i, hashes);
-        code = write_row(c, first + i, b->memory + i * b->stride, hashes[i % MD5_MANY]);
-    }
+    for (size_t i = 0; i < count && code == 0; i += MD5_MANY)
+        code = write_stripes(c, first + i, count - i < MD5_MANY ? count - i : MD5_MANY,
+                             b->memory + i * b->stride, b->stride);
     if (b != NULL)
         place_give(c->p, b, 0);
     return code;

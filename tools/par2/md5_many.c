@@ -107,79 +107,65 @@ CLONES static void add_blocks(uint32_t state[4][LANES], const uint8_t *const *me
     memcpy(state[3], &d, sizeof d);
 }
 
-/* The end of a message in one or two blocks: the bytes that are left, 0x80, zeros, the length in
- * bits. Returns the number of blocks. */
-static size_t end_message(uint8_t end[2 * BLOCK], size_t left, uint64_t bytes) {
-    const size_t blocks = left + 9 > BLOCK ? 2 : 1;
-    end[left] = 0x80;
-    memset(end + left + 1, 0, blocks * BLOCK - left - 1);
-    for (size_t i = 0; i < 8; i++)
-        end[blocks * BLOCK - 8 + i] = (uint8_t)(bytes * 8 >> 8 * i);
-    return blocks;
-}
-
-/* At most LANES messages. */
-static void hash_group(const uint8_t *memory, size_t stride, size_t count, size_t bytes,
-                       const uint8_t *prefix, size_t prefix_bytes, uint8_t (*digests)[MD5_BYTES]) {
-    static const uint32_t begin[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
+/* As md5_add for at most LANES streams whose numbers of bytes are multiples of a block. */
+static void add_group(md5_stream *streams, const uint8_t *memory, size_t stride, size_t count,
+                      size_t blocks) {
     uint32_t state[4][LANES];
-    uint8_t own[LANES][2 * BLOCK]; /* the first block with the prefix, then the end */
-    const uint8_t *messages[LANES], *owns[LANES];
-    for (size_t w = 0; w < 4; w++)
-        for (size_t lane = 0; lane < LANES; lane++)
-            state[w][lane] = begin[w];
+    const uint8_t *messages[LANES];
     /* A lane without a message repeats the first one. */
     for (size_t lane = 0; lane < LANES; lane++) {
+        const md5_stream *const from = &streams[lane < count ? lane : 0];
         messages[lane] = memory + (lane < count ? lane : 0) * stride;
-        owns[lane] = own[lane];
-        if (prefix_bytes != 0)
-            memcpy(own[lane], prefix + (lane < count ? lane : 0) * prefix_bytes, prefix_bytes);
+        state[0][lane] = from->A;
+        state[1][lane] = from->B;
+        state[2][lane] = from->C;
+        state[3][lane] = from->D;
     }
-    size_t done = 0, kept = prefix_bytes; /* kept: bytes of the prefix that are in `own` */
-    if (kept != 0 && kept + bytes >= BLOCK) {
-        done = BLOCK - kept;
-        for (size_t lane = 0; lane < LANES; lane++)
-            memcpy(own[lane] + kept, messages[lane], done);
-        add_blocks(state, owns, 1);
-        kept = 0;
-    }
-    const size_t blocks = kept != 0 ? 0 : (bytes - done) / BLOCK;
-    for (size_t lane = 0; lane < LANES; lane++)
-        messages[lane] += done;
     add_blocks(state, messages, blocks);
-    const size_t left = bytes - done - blocks * BLOCK;
-    size_t ends = 1;
-    for (size_t lane = 0; lane < LANES; lane++) {
-        memcpy(own[lane] + kept, messages[lane] + blocks * BLOCK, left);
-        ends = end_message(own[lane], kept + left, (uint64_t)prefix_bytes + bytes);
+    for (size_t lane = 0; lane < count; lane++) {
+        md5_stream *const to = &streams[lane];
+        const uint64_t bits = ((uint64_t)to->Nh << 32 | to->Nl) + (uint64_t)blocks * BLOCK * 8;
+        to->A = state[0][lane];
+        to->B = state[1][lane];
+        to->C = state[2][lane];
+        to->D = state[3][lane];
+        to->Nl = (MD5_LONG)bits;
+        to->Nh = (MD5_LONG)(bits >> 32);
     }
-    add_blocks(state, owns, ends);
-    for (size_t lane = 0; lane < count; lane++)
-        for (size_t w = 0; w < 4; w++)
-            memcpy(digests[lane] + 4 * w, &state[w][lane], 4);
 }
 #endif
 
-static void hash_one(const uint8_t *memory, size_t bytes, const uint8_t *prefix,
-                     size_t prefix_bytes, uint8_t digest[MD5_BYTES]) {
-    md5_stream stream;
-    md5_begin(&stream);
-    if (prefix_bytes != 0)
-        md5_add(&stream, prefix, prefix_bytes);
-    md5_add(&stream, memory, bytes);
-    md5_end(&stream, digest);
+static void add_each(md5_stream *streams, const uint8_t *memory, size_t stride, size_t count,
+                     size_t bytes) {
+    for (size_t i = 0; i < count && bytes != 0; i++)
+        md5_add(&streams[i], memory + i * stride, bytes);
+}
+
+void md5_add_many(md5_stream *streams, const uint8_t *memory, size_t stride, size_t count,
+                  size_t bytes) {
+    enum { WORTH = 3 }; /* messages that take longer one by one than in all lanes */
+    size_t done = 0;
+#ifdef WIDE
+    const size_t kept = count == 0 ? 0 : streams[0].num; /* bytes of a block that is not whole */
+    const size_t head = kept == 0 ? 0 : BLOCK - kept;
+    if (count >= WORTH && head + BLOCK <= bytes) {
+        const size_t blocks = (bytes - head) / BLOCK;
+        add_each(streams, memory, stride, count, head);
+        for (size_t i = 0; i < count; i += LANES)
+            add_group(streams + i, memory + i * stride + head, stride,
+                      count - i < LANES ? count - i : LANES, blocks);
+        done = head + blocks * BLOCK;
+    }
+#endif
+    add_each(streams, memory + done, stride, count, bytes - done);
 }
 
 void md5_many(const uint8_t *memory, size_t stride, size_t count, size_t bytes,
-              const uint8_t *prefix, size_t prefix_bytes, uint8_t (*digests)[MD5_BYTES]) {
-    enum { WORTH = 3 }; /* messages that take longer one by one than in all lanes */
-    size_t i = 0;
-#ifdef WIDE
-    for (; count - i >= WORTH; i += count - i < LANES ? count - i : LANES)
-        hash_group(memory + i * stride, stride, count - i < LANES ? count - i : LANES, bytes,
-                   prefix == NULL ? NULL : prefix + i * prefix_bytes, prefix_bytes, digests + i);
-#endif
-    for (; i < count; i++)
-        hash_one(memory + i * stride, bytes, prefix == NULL ? NULL : prefix + i * prefix_bytes,
-                 prefix_bytes, digests[i]);
+              uint8_t (*digests)[MD5_BYTES]) {
+    md5_stream streams[MD5_MANY];
+    for (size_t i = 0; i < count; i++)
+        md5_begin(&streams[i]);
+    md5_add_many(streams, memory, stride, count, bytes);
+    for (size_t i = 0; i < count; i++)
+        md5_end(&streams[i], digests[i]);
 }

@@ -11,13 +11,14 @@
 
 enum { MD5_MANY = 16 }; /* messages that are hashed together */
 
-/* md5_many: digests[i] becomes the MD5 of message i, which is at memory + i * stride.
- *
- * prefix  NULL, or `prefix_bytes` bytes, below 64, ahead of each message: those of message i are at
- *         prefix + i * prefix_bytes
- * bytes   of each message, without the prefix
+/* md5_add_many: as md5_add for each of `count` streams, to which the same number of bytes was added before.
+ * `bytes` bytes at memory + i * stride are added to stream i. Any thread. */
+void md5_add_many(md5_stream *streams, const uint8_t *memory, size_t stride, size_t count,
+                  size_t bytes);
+
+/* md5_many: digests[i] becomes the MD5 of the `bytes` bytes at memory + i * stride; count is at most MD5_MANY.
  * Any thread. */
 void md5_many(const uint8_t *memory, size_t stride, size_t count, size_t bytes,
-              const uint8_t *prefix, size_t prefix_bytes, uint8_t (*digests)[MD5_BYTES]);
+              uint8_t (*digests)[MD5_BYTES]);
 
 #endif

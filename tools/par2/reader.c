@@ -235,7 +235,7 @@ static void hash_slices(const reader *r, const chunk *c) {
     for (size_t first = 0; first < c->count; first += MD5_MANY) {
         const size_t left = c->count - first, count = left < MD5_MANY ? left : MD5_MANY;
         const uint8_t *const memory = c->buffer->memory + first * c->buffer->stride;
-        md5_many(memory, c->buffer->stride, count, (size_t)r->width, NULL, 0, digests);
+        md5_many(memory, c->buffer->stride, count, (size_t)r->width, digests);
         for (size_t i = 0; i < count; i++) {
             set_checksum *const to = checksum_of(r, c->first + first + i);
             memcpy(to->md5, digests[i], MD5_BYTES);

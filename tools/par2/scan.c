@@ -326,7 +326,7 @@ static size_t hash_group(const par2_set *set, const set_file *f, size_t first, s
     const ssize_t got = read_buffers(fd, to, n, first * set->slice_bytes);
     n = got < 0 ? 0 : (size_t)got / slice;
     if (n != 0)
-        md5_many(memory, b->stride, n, slice, NULL, 0, md5);
+        md5_many(memory, b->stride, n, slice, md5);
     return n;
 }
 
