@@ -517,9 +517,8 @@ static int run_pass(creation *c) {
     const double computed = seconds_now();
     if (code == 0)
         code = c->pass + 1 == c->layout.passes ? describe(c) : check_reserved(c);
-    if (code == 0) /* half of the threads wait for the GPU */
-        code = parallel_for(2 * reader_threads(c->options->coder.threads), part_count(c),
-                            write_rows, c);
+    if (code == 0)
+        code = parallel_for(c->layout.row_threads, part_count(c), write_rows, c);
     c->reading += read - begin;
     c->products += computed - read;
     c->writing += seconds_now() - computed;

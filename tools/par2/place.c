@@ -27,10 +27,9 @@ enum {
     LEAST_BUFFER_BYTES = 1 << 20,
     LONG_COLUMNS = 4, /* of a buffer, where slices are long: md5_many takes them at once */
     LEAST_LONG_BUFFERS = 16,
-    MOST_COLUMNS = 4096,  /* of a product on the device */
-    LEAST_COLUMNS = 256,  /* where the device has little memory */
-    EARLY_COLUMNS = 2048, /* of a product at most, while more columns come */
-    BLOCK_ROWS = 2048,    /* of the last products, at least: each transforms the columns again */
+    MOST_COLUMNS = 4096, /* of a product on the device */
+    LEAST_COLUMNS = 256, /* where the device is idle, or has little memory */
+    BLOCK_ROWS = 2048,   /* of the last products, at least: each transforms the columns again */
     BLOCK_BYTES = 128 << 20,
     MOST_BLOCKS = 5,
     LONG_RUN = 64,      /* rows with consecutive exponents that are worth a product of their own */
@@ -119,6 +118,7 @@ struct place {
     size_t ring_columns;
     size_t all_columns;      /* of the pass */
     size_t sent, multiplied; /* columns of the pass: whose copies, and whose products are ordered */
+    size_t arrived;          /* columns whose copies are complete */
     ordered_product last[2]; /* products; `turn` is the older one */
     size_t turn;
     void *copied;              /* event: what `sent` counts has been copied */
@@ -563,7 +563,8 @@ int place_shape(place *p, const uint32_t *exponents, size_t rows, size_t cols, u
     if (p->kind != PLACE_IDLE && p->ready)
         status = allocate_shape(p);
     *layout =
-        (place_layout){p->width, (size_t)((slice_bytes + p->width - 1) / p->width), p->columns};
+        (place_layout){p->width, (size_t)((slice_bytes + p->width - 1) / p->width), p->columns,
+                       reader_threads(p->threads) * (p->kind == PLACE_GPU ? 2 : 1)};
     return failed(p, status);
 }
 
@@ -714,20 +715,35 @@ static size_t next_columns(const place *p, size_t from, size_t end, gfk_regions 
     return count;
 }
 
+/* The copies from or to a buffer are complete. With the mutex. */
+static void end_copy(place *p, const buffer *b) {
+    if (b->sent > p->arrived)
+        p->arrived = b->sent;
+}
+
+/* Frees the buffers whose copies are complete. With the mutex. */
+static void collect(place *p) {
+    while (p->given.first != NULL && device_passed(p->given.first->event)) {
+        buffer *const b = pop(&p->given);
+        end_copy(p, b);
+        push(&p->free, b);
+    }
+}
+
 /* Makes the products wait for all copies that are ordered. */
 static gfk_status follow_copies(place *p) {
     const gfk_status status = device_record(p->copied, p->copies);
     return status == GFK_STATUS_SUCCESS ? device_follow(p->products, p->copied) : status;
 }
 
-/* Orders one product of the columns ahead of `end`, or of some of them. With the mutex. */
+/* Orders one product of the columns ahead of `end`, or of some of them. After the stream of the products follows
+ * their copies. With the mutex. */
 static gfk_status order_product(place *p, size_t end) {
     ordered_product *const made = &p->last[p->turn];
     gfk_regions regions;
     const size_t count = next_columns(p, p->multiplied, end, &regions);
-    gfk_status status = follow_copies(p);
-    if (status == GFK_STATUS_SUCCESS)
-        status = add_products(p, &regions, p->ring_points + p->multiplied % p->ring_columns, count);
+    gfk_status status =
+        add_products(p, &regions, p->ring_points + p->multiplied % p->ring_columns, count);
     if (status == GFK_STATUS_SUCCESS)
         status = device_record(made->done, p->products);
     p->multiplied += count;
@@ -736,37 +752,32 @@ static gfk_status order_product(place *p, size_t end) {
     return status;
 }
 
-/* Orders a product if there are enough columns ahead of `end` that the rows' own traffic is small, and at most one
- * product is not done. Near the end of the pass all products must be done: then more columns are left for the last
- * products. With the mutex. */
-static gfk_status order_if_idle(place *p, size_t end) {
-    const size_t quarter = p->all_columns / 4, most = p->multiplied + EARLY_COLUMNS;
-    const size_t least = quarter < EARLY_COLUMNS / 2 ? quarter : EARLY_COLUMNS / 2;
-    const bool late = p->sent >= p->all_columns - quarter;
-    return end - p->multiplied >= least && end != p->multiplied &&
-                   device_passed(p->last[p->turn].done) &&
-                   (!late || device_passed(p->last[1 - p->turn].done))
-               ? order_product(p, end < most ? end : most)
+/* Orders a product of the columns that have arrived, if at most one product is not done. A product has as much work on
+ * the rows as on hundreds of columns: where the device is busy it waits until there are twice the columns of the last one.
+ * Near the end of the reading the device must be idle: then more columns are left for the last products. With the
+ * mutex. */
+static gfk_status order_if_idle(place *p, bool reading) {
+    const ordered_product *const older = &p->last[p->turn], *const newer = &p->last[1 - p->turn];
+    const bool idle = device_passed(newer->done);
+    const size_t quarter = p->all_columns / 4, twice = 2 * (newer->end - older->end);
+    const size_t least = quarter < LEAST_COLUMNS ? quarter : LEAST_COLUMNS;
+    const size_t enough = idle ? least : twice < MOST_COLUMNS ? twice : MOST_COLUMNS;
+    const bool late = reading && p->sent >= p->all_columns - quarter;
+    return p->arrived > p->multiplied && p->arrived - p->multiplied >= enough && (idle || !late) &&
+                   device_passed(older->done)
+               ? order_product(p, p->arrived)
                : GFK_STATUS_SUCCESS;
 }
 
 /* Makes the copies wait until the first `end` columns are not needed any more. With the mutex. */
 static gfk_status follow_products(place *p, size_t end) {
-    gfk_status status = GFK_STATUS_SUCCESS;
+    gfk_status status = p->multiplied < end ? follow_copies(p) : GFK_STATUS_SUCCESS;
     while (status == GFK_STATUS_SUCCESS && p->multiplied < end)
         status = order_product(p, p->sent);
     const ordered_product *const older = &p->last[p->turn], *const newer = &p->last[1 - p->turn];
     return status == GFK_STATUS_SUCCESS
                ? device_follow(p->copies, end <= older->end ? older->done : newer->done)
                : status;
-}
-
-/* Orders a copy of columns of a buffer, from column `at` on. With the mutex. */
-static gfk_status send(place *p, uint8_t *to, buffer *b, size_t at, size_t count) {
-    gfk_status status = pin(p, b);
-    if (status == GFK_STATUS_SUCCESS)
-        status = device_send(to, b->shown.memory + at * p->stride, count * p->stride, p->copies);
-    return status;
 }
 
 /* After the copies of a buffer: the buffer is free when they are complete. With the mutex. */
@@ -789,22 +800,26 @@ static gfk_status send_columns(place *p, buffer *b, size_t count) {
         if (status != GFK_STATUS_SUCCESS)
             break;
         memcpy(p->ring_points + at, b->shown.points + done, part * sizeof *p->ring_points);
-        status = send(p, p->ring + at * p->stride, b, done, part);
+        status = device_send(p->ring + at * p->stride, b->shown.memory + done * p->stride,
+                             part * p->stride, p->copies);
         p->sent += part;
     }
     status = end_send(p, b, status);
-    return status == GFK_STATUS_SUCCESS ? order_if_idle(p, p->sent) : status;
+    collect(p);
+    return status == GFK_STATUS_SUCCESS ? order_if_idle(p, true) : status;
 }
 
 /* Orders the last products of a pass by blocks of rows, so that the first rows are complete while the others are
  * computed. The blocks of the two halves alternate, as create writes the rows; the last row's is the last one. With
  * the mutex. */
 static gfk_status order_last(place *p) {
-    size_t least = (p->rows + MOST_BLOCKS - 1) / MOST_BLOCKS;
-    least = least < BLOCK_ROWS ? BLOCK_ROWS : least;
-    least = least < BLOCK_BYTES / p->stride ? BLOCK_BYTES / p->stride : least;
-    p->block_rows = p->run_count == 0 || least > p->rows ? p->rows : least;
-    const size_t blocks = (p->rows + p->block_rows - 1) / p->block_rows, half = blocks / 2;
+    const size_t least =
+        BLOCK_BYTES / p->stride < BLOCK_ROWS ? BLOCK_ROWS : BLOCK_BYTES / p->stride;
+    size_t blocks = p->run_count == 0 || p->rows < least ? 1 : p->rows / least;
+    blocks = blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
+    p->block_rows = (p->rows + blocks - 1) / blocks;
+    blocks = (p->rows + p->block_rows - 1) / p->block_rows;
+    const size_t half = blocks / 2;
     gfk_status status = follow_copies(p);
     while (p->run_count == 0 && p->multiplied < p->sent && status == GFK_STATUS_SUCCESS)
         status = order_product(p, p->sent);
@@ -834,9 +849,10 @@ static gfk_status finish_gpu(place *p) {
     pthread_mutex_lock(&p->mutex);
     for (buffer *b; status == GFK_STATUS_SUCCESS && (b = pop(&p->given)) != NULL;) {
         status = device_wait(b->event);
-        if (status == GFK_STATUS_SUCCESS && b->sent > p->multiplied)
-            status = order_if_idle(p, b->sent);
+        end_copy(p, b);
         push(&p->free, b);
+        if (status == GFK_STATUS_SUCCESS)
+            status = order_if_idle(p, false);
     }
     if (status == GFK_STATUS_SUCCESS)
         status = order_last(p);
@@ -916,7 +932,7 @@ int place_begin(place *p, uint64_t width) {
         memset(p->row_memory, 0, p->rows * p->stride);
     else if (p->kind == PLACE_GPU && p->ready)
         status = zero_rows(p);
-    p->sent = p->multiplied = p->last[0].end = p->last[1].end = 0;
+    p->sent = p->arrived = p->multiplied = p->last[0].end = p->last[1].end = 0;
     if (p->kind == PLACE_CPU) {
         p->running = pthread_create(&p->thread, NULL, compute, p) == 0;
         if (!p->running)
@@ -955,12 +971,12 @@ place_buffer *place_take(place *p, bool wait) {
     pthread_mutex_lock(&p->mutex);
     if (on_gpu(p))
         note(p, device_use(p->device));
-    while (p->status == GFK_STATUS_SUCCESS && (b = pop(&p->free)) == NULL) {
-        buffer *const oldest = on_gpu(p) ? p->given.first : NULL;
-        if (oldest != NULL && device_passed(oldest->event)) {
-            b = pop(&p->given);
+    while (p->status == GFK_STATUS_SUCCESS) {
+        if (on_gpu(p))
+            collect(p);
+        b = pop(&p->free);
+        if (b != NULL)
             break;
-        }
         if (p->making + p->made < p->most) {
             p->making++;
             pthread_mutex_unlock(&p->mutex);
@@ -970,7 +986,7 @@ place_buffer *place_take(place *p, bool wait) {
         }
         if (!wait)
             break;
-        if (oldest == NULL) {
+        if (!on_gpu(p) || p->given.first == NULL) {
             pthread_cond_wait(&p->changed, &p->mutex);
             const gfk_status used = on_gpu(p) ? device_use(p->device) : GFK_STATUS_SUCCESS;
             if (used != GFK_STATUS_SUCCESS)
@@ -981,6 +997,7 @@ place_buffer *place_take(place *p, bool wait) {
         pthread_mutex_unlock(&p->mutex);
         const gfk_status status = device_wait(b->event);
         pthread_mutex_lock(&p->mutex);
+        end_copy(p, b);
         if (status != GFK_STATUS_SUCCESS)
             note(p, status);
         break;
@@ -1006,14 +1023,15 @@ void place_give(place *p, place_buffer *shown, size_t count) {
 void place_load(place *p, place_buffer *shown, size_t first, size_t count) {
     buffer *const b = (buffer *)shown;
     uint8_t *const to = p->row_memory + first * p->stride;
-    gfk_status status = GFK_STATUS_SUCCESS;
+    const bool gpu = p->kind == PLACE_GPU;
+    gfk_status status = gpu ? device_use(p->device) : GFK_STATUS_SUCCESS;
     if (p->kind == PLACE_CPU)
         memcpy(to, shown->memory, count * p->stride);
+    if (gpu && status == GFK_STATUS_SUCCESS)
+        status = pin(p, b);
     pthread_mutex_lock(&p->mutex);
-    if (p->kind == PLACE_GPU)
-        status = device_use(p->device);
-    if (p->kind == PLACE_GPU && status == GFK_STATUS_SUCCESS)
-        status = end_send(p, b, send(p, to, b, 0, count));
+    if (gpu && status == GFK_STATUS_SUCCESS)
+        status = end_send(p, b, device_send(to, shown->memory, count * p->stride, p->copies));
     else
         push(&p->free, b);
     note(p, status);

@@ -41,9 +41,10 @@ void place_leave(place *p);
 const char *place_name(const place *p);
 
 typedef struct place_layout {
-    uint64_t width; /* bytes of a stripe, a multiple of 4; at most the slice size */
-    size_t passes;  /* the slice size divided by the width, rounded up */
-    size_t columns; /* columns of one buffer */
+    uint64_t width;       /* bytes of a stripe, a multiple of 4; at most the slice size */
+    size_t passes;        /* the slice size divided by the width, rounded up */
+    size_t columns;       /* columns of one buffer */
+    unsigned row_threads; /* for place_read: with a GPU more than cores, as half of them wait */
 } place_layout;
 
 /* place_shape: chooses the width for `rows` rows and `cols` columns of slices of slice_bytes bytes
