@@ -304,8 +304,8 @@ def measure_turbo(options, clock, row, rate):
     if work > options.most_turbo or (rate and work / rate > clock.left()):
         row["turbo"] = {"computed": work / rate} if rate else {}
         return rate
-    hashing, _ = repeated(lambda: whole(0), clock, options.repetitions)
-    times, _ = repeated(lambda: whole(row["recovery"]), clock, options.repetitions)
+    hashing, _ = repeated(lambda: whole(0), clock, options.turbo_repetitions)
+    times, _ = repeated(lambda: whole(row["recovery"]), clock, options.turbo_repetitions)
     files.remove("turbo*.par2")
     row["turbo"] = {"create": times, "hashing": hashing}
     return work / max(times["median"] - hashing["median"], times["median"] / 100)
@@ -366,6 +366,7 @@ def parsed():
     parser.add_argument("--folder", default="/dev/shm", help="for files; on tmpfs the disk does not count")
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--turbo-repetitions", type=int, default=2)
     parser.add_argument("--memory", type=float, default=16 * GB, help="bytes of operands of gfk_matmul alone")
     parser.add_argument("--most-turbo", type=float, default=1e14, help="multiply-adds")
     parser.add_argument("--only", default="", help="a regular expression for cases: data, files, slices, percent, such "
