@@ -227,6 +227,29 @@ def replace_program(path, text, monkeypatch):
     monkeypatch.setattr(files, "_PROGRAM", path)
 
 
+def interrupt_scrub(folder, made, monkeypatch):
+    """Interrupts files.scrub when the program has made a file and scrub waits for the program: the program may run
+    before Popen has returned."""
+    communicate, waiting = subprocess.Popen.communicate, threading.Event()
+
+    def wait_for_program(process):
+        waiting.set()
+        return communicate(process)
+
+    def interrupt():
+        waiting.wait()
+        while not made.exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", wait_for_program)
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        files.scrub(folder)
+    thread.join()
+
+
 def test_keyboard_interrupt(tmp_path, monkeypatch):
     text = f"""#!{sys.executable}
 import pathlib, signal, sys, time
@@ -236,17 +259,7 @@ signal.signal(signal.SIGTERM, lambda *_: ((here / "cleaned").touch(), sys.exit(1
 time.sleep(60)
 """
     replace_program(tmp_path / "gfk", text, monkeypatch)
-
-    def interrupt():
-        while not (tmp_path / "started").exists():
-            time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        files.scrub(tmp_path)
-    thread.join()
+    interrupt_scrub(tmp_path, tmp_path / "started", monkeypatch)
     assert (tmp_path / "cleaned").exists()
 
 
@@ -325,11 +338,19 @@ exec sleep 30
 """
     replace_program(tmp_path / "gfk", text, monkeypatch)
     monkeypatch.setattr(files, "_PATIENCE", 0.5, raising=False)
+    communicate, waiting = subprocess.Popen.communicate, threading.Event()
+
+    def wait_for_program(process):
+        waiting.set()
+        return communicate(process)
 
     def interrupt():
+        waiting.wait()  # Popen may not have returned yet when the program runs
         while not (tmp_path / "pid").exists():
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", wait_for_program)
 
     thread = threading.Thread(target=interrupt)
     start = time.monotonic()
