@@ -86,7 +86,7 @@ static const char help[] =
     "\n"
     "exit code: 0 success, 1 damaged and repair is possible, 2 repair is not possible, 3 wrong\n"
     "arguments, 4 the set's description is missing, 5 repair failed, 6 a file cannot be read or\n"
-    "written, 7 a defect or no GPU, 8 out of memory\n";
+    "written, 7 a defect, or the GPU that was asked for cannot be used, 8 out of memory\n";
 
 /* ---- options -------------------------------------------------------------------------------- */
 
