@@ -243,7 +243,7 @@ def interrupt_scrub(folder, made, monkeypatch):
         os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(subprocess.Popen, "communicate", wait_for_program)
-    thread = threading.Thread(target=interrupt)
+    thread = threading.Thread(target=interrupt, daemon=True)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         files.scrub(folder)
@@ -338,26 +338,8 @@ exec sleep 30
 """
     replace_program(tmp_path / "gfk", text, monkeypatch)
     monkeypatch.setattr(files, "_PATIENCE", 0.5, raising=False)
-    communicate, waiting = subprocess.Popen.communicate, threading.Event()
-
-    def wait_for_program(process):
-        waiting.set()
-        return communicate(process)
-
-    def interrupt():
-        waiting.wait()  # Popen may not have returned yet when the program runs
-        while not (tmp_path / "pid").exists():
-            time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    monkeypatch.setattr(subprocess.Popen, "communicate", wait_for_program)
-
-    thread = threading.Thread(target=interrupt)
     start = time.monotonic()
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        files.scrub(tmp_path)
-    thread.join()
+    interrupt_scrub(tmp_path, tmp_path / "pid", monkeypatch)
     assert time.monotonic() - start < 15
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
