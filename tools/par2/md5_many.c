@@ -114,12 +114,12 @@ static void add_group(md5_stream *streams, const uint8_t *memory, size_t stride,
     const uint8_t *messages[LANES];
     /* A lane without a message repeats the first one. */
     for (size_t lane = 0; lane < LANES; lane++) {
-        const md5_stream *const from = &streams[lane < count ? lane : 0];
-        messages[lane] = memory + (lane < count ? lane : 0) * stride;
-        state[0][lane] = from->A;
-        state[1][lane] = from->B;
-        state[2][lane] = from->C;
-        state[3][lane] = from->D;
+        const size_t i = lane < count ? lane : 0;
+        messages[lane] = memory + i * stride;
+        state[0][lane] = streams[i].A;
+        state[1][lane] = streams[i].B;
+        state[2][lane] = streams[i].C;
+        state[3][lane] = streams[i].D;
     }
     add_blocks(state, messages, blocks);
     for (size_t lane = 0; lane < count; lane++) {
@@ -137,7 +137,7 @@ static void add_group(md5_stream *streams, const uint8_t *memory, size_t stride,
 
 static void add_each(md5_stream *streams, const uint8_t *memory, size_t stride, size_t count,
                      size_t bytes) {
-    for (size_t i = 0; i < count && bytes != 0; i++)
+    for (size_t i = 0; i < count; i++)
         md5_add(&streams[i], memory + i * stride, bytes);
 }
 
@@ -151,9 +151,7 @@ void md5_add_many(md5_stream *streams, const uint8_t *memory, size_t stride, siz
     if (count >= WORTH && head + BLOCK <= bytes) {
         const size_t blocks = (bytes - head) / BLOCK;
         add_each(streams, memory, stride, count, head);
-        for (size_t i = 0; i < count; i += LANES)
-            add_group(streams + i, memory + i * stride + head, stride,
-                      count - i < LANES ? count - i : LANES, blocks);
+        add_group(streams, memory + head, stride, count, blocks);
         done = head + blocks * BLOCK;
     }
 #endif

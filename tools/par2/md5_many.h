@@ -11,8 +11,8 @@
 
 enum { MD5_MANY = 16 }; /* messages that are hashed together */
 
-/* md5_add_many: as md5_add for each of `count` streams, to which the same number of bytes was added before.
- * `bytes` bytes at memory + i * stride are added to stream i. Any thread. */
+/* md5_add_many: adds the `bytes` bytes at memory + i * stride to stream i. All streams have had the same number of
+ * bytes before; count is at most MD5_MANY. Any thread. */
 void md5_add_many(md5_stream *streams, const uint8_t *memory, size_t stride, size_t count,
                   size_t bytes);
 
