@@ -451,28 +451,33 @@ static gfk_status device_room(const place *p, size_t columns, uint64_t width, ui
     return status;
 }
 
-/* A GPU that is not yet open is supposed to have enough memory. */
+/* As few passes as there is memory for. A GPU that is not yet open is supposed to have enough. */
 static gfk_status shape_gpu(place *p, size_t cols, uint64_t slice) {
-    uint64_t room = UINT64_MAX;
-    uint64_t width = slice;
-    const uint64_t most = p->memory / LEAST_BUFFERS / LINE * LINE;
-    width = width < most ? width : most < LINE ? LINE : most;
+    uint64_t most = p->memory / LEAST_BUFFERS / LINE * LINE; /* bytes of a column */
+    most = most < LINE ? LINE : most;
     size_t columns = columns_of_product(p, cols < MOST_COLUMNS ? cols : MOST_COLUMNS);
-    const gfk_status status = p->ready ? device_room(p, columns, width, &room) : GFK_STATUS_SUCCESS;
-    while (columns > LEAST_COLUMNS && device_bytes(p, width, columns) > room)
-        columns /= 2;
-    const uint64_t elements = device_bytes(p, 0, columns);
-    if (device_bytes(p, width, columns) > room && room > elements) {
-        width = (room - elements) / (p->rows + 2 * (uint64_t)columns) / LINE * LINE;
-        width -= width < LINE ? 0 : LINE; /* which stride_of may add */
+    for (uint64_t passes = (slice + most - 1) / most;;) {
+        const uint64_t part = round_up((size_t)((slice + passes - 1) / passes), LINE);
+        const uint64_t width = part < slice ? part : slice;
+        uint64_t room = UINT64_MAX;
+        const gfk_status status =
+            p->ready ? device_room(p, columns, width, &room) : GFK_STATUS_SUCCESS;
+        if (status != GFK_STATUS_SUCCESS)
+            return status;
+        if (device_bytes(p, width, columns) <= room) {
+            p->width = (size_t)width;
+            p->stride = stride_of(p->width);
+            p->most_columns = columns;
+            p->ring_columns = p->all_columns = cols;
+            return GFK_STATUS_SUCCESS;
+        }
+        if (columns > LEAST_COLUMNS)
+            columns /= 2;
+        else if (width > LINE)
+            passes += 1 + passes / 4;
+        else
+            return GFK_STATUS_OUT_OF_MEMORY;
     }
-    if (width == 0 || device_bytes(p, width, columns) > room)
-        return GFK_STATUS_OUT_OF_MEMORY;
-    p->width = (size_t)width;
-    p->stride = stride_of(p->width);
-    p->most_columns = columns;
-    p->ring_columns = p->all_columns = cols;
-    return status;
 }
 
 /* The ring has room for all columns, if a quarter of the device's memory is enough: then products that are late
