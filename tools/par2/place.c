@@ -720,17 +720,11 @@ static size_t next_columns(const place *p, size_t from, size_t end, gfk_regions 
     return count;
 }
 
-/* The copies from or to a buffer are complete. With the mutex. */
-static void end_copy(place *p, const buffer *b) {
-    if (b->sent > p->arrived)
-        p->arrived = b->sent;
-}
-
-/* Frees the buffers whose copies are complete. With the mutex. */
+/* Frees the buffers whose copies are complete: their columns have arrived. With the mutex. */
 static void collect(place *p) {
     while (p->given.first != NULL && device_passed(p->given.first->event)) {
         buffer *const b = pop(&p->given);
-        end_copy(p, b);
+        p->arrived = b->sent;
         push(&p->free, b);
     }
 }
@@ -741,8 +735,8 @@ static gfk_status follow_copies(place *p) {
     return status == GFK_STATUS_SUCCESS ? device_follow(p->products, p->copied) : status;
 }
 
-/* Orders one product of the columns ahead of `end`, or of some of them. After the stream of the products follows
- * their copies. With the mutex. */
+/* Orders one product of the columns ahead of `end`, or of some of them. The columns have arrived, or the stream of the
+ * products waits for their copies. With the mutex. */
 static gfk_status order_product(place *p, size_t end) {
     ordered_product *const made = &p->last[p->turn];
     gfk_regions regions;
@@ -757,16 +751,18 @@ static gfk_status order_product(place *p, size_t end) {
     return status;
 }
 
-/* Orders a product of the columns that have arrived, if at most one product is not done. A product has as much work on
- * the rows as on hundreds of columns: where the device is busy it waits until there are twice the columns of the last one.
- * Near the end of the reading the device must be idle: then more columns are left for the last products. With the
- * mutex. */
+/* Orders a product of the columns that have arrived, if at most one product is not done. A product has as much work
+ * on the rows as on hundreds of columns: an idle device gets a product of few columns, and a busy one the next
+ * product when twice the columns of the last one have arrived. Near the end of the reading a busy device gets none:
+ * more columns are left for the last products. With the mutex. */
 static gfk_status order_if_idle(place *p, bool reading) {
     const ordered_product *const older = &p->last[p->turn], *const newer = &p->last[1 - p->turn];
     const bool idle = device_passed(newer->done);
     const size_t quarter = p->all_columns / 4, twice = 2 * (newer->end - older->end);
     const size_t least = quarter < LEAST_COLUMNS ? quarter : LEAST_COLUMNS;
-    const size_t enough = idle ? least : twice < MOST_COLUMNS ? twice : MOST_COLUMNS;
+    const size_t enough = idle || twice < least     ? least
+                          : twice < p->most_columns ? twice
+                                                    : p->most_columns;
     const bool late = reading && p->sent >= p->all_columns - quarter;
     return p->arrived > p->multiplied && p->arrived - p->multiplied >= enough && (idle || !late) &&
                    device_passed(older->done)
@@ -795,11 +791,11 @@ static gfk_status end_send(place *p, buffer *b, gfk_status status) {
 }
 
 /* Sends columns to the ring, whose end may be in between. With the mutex. */
-static gfk_status send_columns(place *p, buffer *b, size_t count) {
+static gfk_status send_columns(place *p, buffer *b) {
     gfk_status status = GFK_STATUS_SUCCESS;
-    for (size_t done = 0, part; done < count && status == GFK_STATUS_SUCCESS; done += part) {
+    for (size_t done = 0, part; done < b->count && status == GFK_STATUS_SUCCESS; done += part) {
         const size_t at = p->sent % p->ring_columns, past = p->ring_columns - at;
-        part = count - done < past ? count - done : past;
+        part = b->count - done < past ? b->count - done : past;
         if (p->sent + part > p->ring_columns)
             status = follow_products(p, p->sent + part - p->ring_columns);
         if (status != GFK_STATUS_SUCCESS)
@@ -820,8 +816,8 @@ static gfk_status send_columns(place *p, buffer *b, size_t count) {
 static gfk_status order_last(place *p) {
     const size_t least =
         BLOCK_BYTES / p->stride < BLOCK_ROWS ? BLOCK_ROWS : BLOCK_BYTES / p->stride;
-    size_t blocks = p->run_count == 0 || p->rows < least ? 1 : p->rows / least;
-    blocks = blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
+    size_t blocks = p->run_count == 0 ? 1 : p->rows / least;
+    blocks = blocks == 0 ? 1 : blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
     p->block_rows = (p->rows + blocks - 1) / blocks;
     blocks = (p->rows + p->block_rows - 1) / p->block_rows;
     const size_t half = blocks / 2;
@@ -849,13 +845,12 @@ static gfk_status order_last(place *p) {
 }
 
 /* Waits until the buffers are free, orders products as the device becomes idle, and then the last products. */
-static gfk_status finish_gpu(place *p) {
+static void finish_gpu(place *p) {
     gfk_status status = device_use(p->device);
     pthread_mutex_lock(&p->mutex);
-    for (buffer *b; status == GFK_STATUS_SUCCESS && (b = pop(&p->given)) != NULL;) {
-        status = device_wait(b->event);
-        end_copy(p, b);
-        push(&p->free, b);
+    while (status == GFK_STATUS_SUCCESS && p->given.first != NULL) {
+        status = device_wait(p->given.first->event);
+        collect(p);
         if (status == GFK_STATUS_SUCCESS)
             status = order_if_idle(p, false);
     }
@@ -863,7 +858,6 @@ static gfk_status finish_gpu(place *p) {
         status = order_last(p);
     note(p, status);
     pthread_mutex_unlock(&p->mutex);
-    return status;
 }
 
 /* Waits until rows are complete. */
@@ -890,7 +884,7 @@ static void give_gpu(place *p, buffer *b) {
         status = pin(p, b);
     pthread_mutex_lock(&p->mutex);
     if (status == GFK_STATUS_SUCCESS && p->status == GFK_STATUS_SUCCESS)
-        status = send_columns(p, b, b->count);
+        status = send_columns(p, b);
     else
         push(&p->free, b);
     note(p, status);
@@ -910,8 +904,9 @@ void place_prepare(place *p) {
         status = zero_rows(p);
     pthread_mutex_lock(&p->mutex);
     p->ready = status == GFK_STATUS_SUCCESS;
-    buffer *next = p->given.first; /* columns that were given meanwhile */
-    clear(&p->given);
+    buffer *next = p->ready ? p->given.first : NULL; /* columns that were given meanwhile */
+    if (p->ready)
+        clear(&p->given);
     note(p, status);
     pthread_mutex_unlock(&p->mutex);
     for (buffer *b; (b = next) != NULL;) {
@@ -973,12 +968,15 @@ static buffer *make_buffer(place *p) {
 
 place_buffer *place_take(place *p, bool wait) {
     buffer *b = NULL;
+    gfk_status status = GFK_STATUS_SUCCESS;
     pthread_mutex_lock(&p->mutex);
-    if (on_gpu(p))
-        note(p, device_use(p->device));
     while (p->status == GFK_STATUS_SUCCESS) {
-        if (on_gpu(p))
+        if (on_gpu(p)) {
+            status = device_use(p->device);
+            if (status != GFK_STATUS_SUCCESS)
+                break;
             collect(p);
+        }
         b = pop(&p->free);
         if (b != NULL)
             break;
@@ -993,20 +991,17 @@ place_buffer *place_take(place *p, bool wait) {
             break;
         if (!on_gpu(p) || p->given.first == NULL) {
             pthread_cond_wait(&p->changed, &p->mutex);
-            const gfk_status used = on_gpu(p) ? device_use(p->device) : GFK_STATUS_SUCCESS;
-            if (used != GFK_STATUS_SUCCESS)
-                note(p, used);
             continue;
         }
-        b = pop(&p->given);
+        void *const event = p->given.first->event;
         pthread_mutex_unlock(&p->mutex);
-        const gfk_status status = device_wait(b->event);
+        status = device_wait(event);
         pthread_mutex_lock(&p->mutex);
-        end_copy(p, b);
         if (status != GFK_STATUS_SUCCESS)
-            note(p, status);
-        break;
+            break;
     }
+    if (status != GFK_STATUS_SUCCESS)
+        note(p, status);
     pthread_mutex_unlock(&p->mutex);
     return b == NULL ? NULL : &b->shown;
 }
@@ -1045,8 +1040,8 @@ void place_load(place *p, place_buffer *shown, size_t first, size_t count) {
 
 int place_finish(place *p) {
     end_thread(p);
-    if (p->kind == PLACE_GPU && p->status == GFK_STATUS_SUCCESS)
-        (void)finish_gpu(p);
+    if (on_gpu(p) && p->status == GFK_STATUS_SUCCESS)
+        finish_gpu(p);
     return failed(p, p->status);
 }
 
