@@ -370,8 +370,8 @@ static int write_header(const creation *c, size_t row) {
     return write_packet(c, row, header, sizeof header, 0);
 }
 
-/* Hashes and writes the stripes of at most MD5_MANY rows, by parts that stay in a core's cache in between; with the last
- * stripe the packets are complete. */
+/* Hashes and writes the stripes of at most MD5_MANY rows, by parts that stay in a core's cache in between; with the
+ * last stripe the packets are complete. */
 static int write_stripes(const creation *c, size_t first, size_t count, const uint8_t *stripes,
                          size_t stride) {
     enum { PART_BYTES = 64 << 10 };

@@ -459,7 +459,7 @@ static int run_pass(repair *r, const reader_job *job, const place_layout *layout
         code = place_solve(r->p, r->solved, &count);
         r->solved_end = r->solved + count;
         if (code == 0)
-            code = parallel_for(r->threads, tasks_of(r, count), store, r);
+            code = parallel_for(layout->row_threads, tasks_of(r, count), store, r);
         if (code == 0)
             code = place_finish(r->p);
     }
