@@ -123,6 +123,10 @@ def refused():
             run = gfk(folder, "create", *arguments, expect=code)
             check(len(run.err) > 10, f"create {arguments} says {run.err!r}")
             check(common.paths_in(folder) == before, f"create {arguments} wrote {common.paths_in(folder)}")
+        with open("/dev/full", "wb") as full:
+            for arguments in ("--help",), ("-s4", "-c1", "full.par2", "b.bin"):
+                gfk(folder, "create", *arguments, stdout=full, expect=IO)
+            gfk(folder, "verify", "full.par2", stdout=full, expect=IO)
         for verb in "", "repai", "verify", "repair":
             harness.gfk("par2", *([verb] if verb else []), cwd=folder.path, expect=ARGUMENTS)
         gfk(folder, "create", f"-s{SIZE}", "-c1", "set.par2", "a.bin", "./a.bin", "b.bin", folder / "b.bin")

@@ -136,11 +136,7 @@ int main(int argc, char **argv) {
     const int result = command->run(argc - 1, argv + 1);
     folders_close();
     coders_end();
-    const int code = json_end_early(argv[1], result);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_OK) {
-        report_as_json = false; /* the message goes to standard error */
-        return fail(TOOL_IO, "cannot write standard output");
-    }
+    const int code = end_output(json_end_early(argv[1], result), TOOL_IO);
     end_begin();
     return code;
 }

@@ -285,6 +285,13 @@ void warn(const char *format, ...) {
     va_end(arguments);
 }
 
+int end_output(int code, int io) {
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || code != 0)
+        return code;
+    report_as_json = false; /* the message goes to standard error */
+    return fail(io, "cannot write standard output");
+}
+
 static int by_text(const void *a, const void *b) {
     return strcmp(a, b);
 }

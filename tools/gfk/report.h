@@ -38,6 +38,9 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* warn_once: warns, but without --json never twice in the same words: each object of JSON has all
  * of its messages. */
 void warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* end_output: writes what standard output holds. Returns `code`; `io`, after a message on standard error, if the
+ * output could not be written and code is 0. */
+int end_output(int code, int io);
 /* say: prints a line of the result on standard output; prints nothing with --json or --quiet. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

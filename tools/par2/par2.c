@@ -59,7 +59,8 @@ static const char help[] =
     "  gfk par2 verify photos.par2          is every file as it was? can it be repaired?\n"
     "  gfk par2 repair photos.par2          restore what is damaged or missing\n"
     "\n"
-    "verify and repair also look for slices in further FILEs, and take further .par2 files.\n"
+    "verify and repair also look for slices in further FILEs, and take further .par2 files. They\n"
+    "find renamed files in the folder of SET.par2, not in the folders below.\n"
     "Without a GPU all cores compute, and par2cmdline-turbo is often faster.\n"
     "\n"
     "options of create:\n"
@@ -67,8 +68,9 @@ static const char help[] =
     "  -c COUNT         number of recovery slices\n"
     "  -s BYTES         size of a slice, a multiple of 4\n"
     "  -b COUNT         number of slices, at most 32768 (2000)\n"
-    "  -f FIRST         first exponent, to add volumes to a set (0)\n"
-    "  -n COUNT         number of volumes; each has twice the slices of the one before\n"
+    "  -f FIRST         first exponent (0): create -f100 photos.more.par2 *.jpg adds volumes to\n"
+    "                   a set photos.par2 whose exponents are below 100\n"
+    "  -n COUNT         number of volumes\n"
     "  -u               volumes of the same size\n"
     "  -l               no volume has more slices than the largest file\n"
     "  -R               take folders with all files below\n"
@@ -83,6 +85,7 @@ static const char help[] =
     "  -q               print warnings and errors only\n"
     "  -v               print more; twice: times\n"
     "  -h, --help       print this text\n"
+    "  --               what follows is no option: a name that begins with -\n"
     "\n"
     "exit code: 0 success, 1 damaged and repair is possible, 2 repair is not possible, 3 wrong\n"
     "arguments, 4 the set's description is missing, 5 repair failed, 6 a file cannot be read or\n"
@@ -242,7 +245,7 @@ static int run(const verb *v, int argc, char **argv) {
     return v->run(&o);
 }
 
-int command_par2(int argc, char **argv) {
+static int run_verb(int argc, char **argv) {
     if (argc > 1 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0)) {
         printf("%s\n%s", usage, help);
         return PAR2_OK;
@@ -253,4 +256,8 @@ int command_par2(int argc, char **argv) {
             return run(&verbs[i], argc - 1, argv + 1);
     return argc < 2 ? fail(PAR2_USAGE, "%s", usage)
                     : fail(PAR2_USAGE, "gfk par2 has no command %s; %s", argv[1], usage);
+}
+
+int command_par2(int argc, char **argv) {
+    return end_output(run_verb(argc, argv), PAR2_IO);
 }
