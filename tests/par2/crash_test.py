@@ -33,13 +33,16 @@ class Create:
 
     def after_kill(self):
         check(files_in(self.folder).items() >= self.files.items(), "create changed the files")
+        total = 0
         for name in volumes(self.folder):
             try:
                 found = par2set.packets(self.folder.read(name))
             except AssertionError as error:
                 raise AssertionError(f"{name} is a part of a volume: {error}") from error
             count = sum(kind == par2set.RECOVERY for kind, _, _ in found)
+            total += count
             check(name == "set.par2" or count == int(name.split("+")[1].split(".")[0]), f"{name} has {count} slices")
+        check("set.par2" not in volumes(self.folder) or total == RECOVERY, f"the index is there, and {total} slices")
 
     def rerun(self):
         run = gfk(self.folder, *self.arguments, expect=(OK, IO))

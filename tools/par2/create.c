@@ -317,14 +317,16 @@ static int sync_volume(void *context, size_t i) {
     return par2_code(temp_sync(&c->temps[i], &c->places[i], c->plan->mode));
 }
 
-/* Gives all volumes their names. */
+/* Gives all volumes their names, the index last: where it is, all are. */
 static int name_volumes(creation *c) {
     folder_locks lock = {0};
     int code = par2_code(folders_lock(&lock, &c->places[0].in, 1, true));
     for (size_t i = 0; i < c->opened && code == 0; i++)
         code = check_absent(&c->places[i]);
     if (code == 0)
-        code = par2_code(temp_commit(c->temps, c->opened, c->places, &lock));
+        code = par2_code(temp_commit(c->temps + 1, c->opened - 1, c->places + 1, &lock));
+    if (code == 0)
+        code = par2_code(temp_commit(c->temps, 1, c->places, &lock));
     folders_unlock(&lock);
     return code;
 }
