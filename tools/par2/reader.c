@@ -189,6 +189,8 @@ static int read_file(const reader *r, const chunk *c, size_t *i) {
     struct iovec buffers[MOST_READS];
     const uint32_t file = (uint32_t)file_of(r, c->first + *i);
     const int fd = r->job->open(r->job->context, file);
+    if (fd < 0 && errno == ESTALE)
+        return fail(PAR2_IO, "%s changed while it was read", r->job->path(r->job->context, file));
     if (fd < 0)
         return par2_code(fail_for(errno, "open", r->job->path(r->job->context, file)));
     size_t count = 0;
