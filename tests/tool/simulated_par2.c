@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tools/par2/device.h on the simulated devices. A simulated device makes a stream and an event
  * together; each object here is such a pair, and uses one of the two. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -102,6 +103,8 @@ gfk_status device_wait(void *event) {
     return p->recorded ? gfk_device_wait(p->mark) : GFK_STATUS_SUCCESS;
 }
 
+/* Every third answer is no, as of work that is not done: then other work is ordered. */
 bool device_passed(void *event) {
-    return device_wait(event) == GFK_STATUS_SUCCESS;
+    static atomic_uint questions;
+    return atomic_fetch_add(&questions, 1) % 3 != 2 && device_wait(event) == GFK_STATUS_SUCCESS;
 }
