@@ -2,6 +2,7 @@
 // Network coding where one allocation after the other fails. The linker puts the functions below in
 // the place of malloc and its like (pipeline/CMakeLists.txt).
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -22,6 +23,7 @@ extern "C" {
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_aligned_alloc(size_t alignment, size_t bytes);
+int __real_posix_memalign(void **memory, size_t alignment, size_t bytes);
 void *__wrap_malloc(size_t bytes) {
     return fails() ? nullptr : __real_malloc(bytes);
 }
@@ -30,6 +32,9 @@ void *__wrap_calloc(size_t count, size_t bytes) {
 }
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes) {
     return fails() ? nullptr : __real_aligned_alloc(alignment, bytes);
+}
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes) {
+    return fails() ? ENOMEM : __real_posix_memalign(memory, alignment, bytes);
 }
 }
 
