@@ -162,6 +162,11 @@ static size_t stride_of(uint64_t width) {
     return stride >= LONG && stride % NEAR == 0 ? stride + LINE : stride;
 }
 
+/* Is the GPU open? With the mutex, where other threads may open it. */
+static bool on_gpu(const place *p) {
+    return p->kind == PLACE_GPU && p->ready;
+}
+
 /* Keeps the first error and wakes everybody. With the mutex. */
 static void note(place *p, gfk_status status) {
     if (p->status == GFK_STATUS_SUCCESS)
@@ -339,11 +344,12 @@ static gfk_status allocate_buffer(void **memory, size_t bytes) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* Ahead of the first copy from or to a buffer. */
+/* Ahead of a copy from or to a buffer: the thread uses the GPU, and the buffer is pinned. */
 static gfk_status pin(const place *p, buffer *b) {
-    if (b->pinned)
-        return GFK_STATUS_SUCCESS;
-    gfk_status status = gfk_pinned_register(b->shown.memory, p->columns * p->stride);
+    gfk_status status = device_use(p->device);
+    if (status != GFK_STATUS_SUCCESS || b->pinned)
+        return status;
+    status = gfk_pinned_register(b->shown.memory, p->columns * p->stride);
     b->pinned = status == GFK_STATUS_SUCCESS;
     if (status == GFK_STATUS_SUCCESS)
         status = device_event_open(&b->event);
@@ -879,9 +885,7 @@ static gfk_status zero_rows(place *p) {
 
 /* Gives a buffer with columns to the GPU. Without the mutex: pinning takes a while. */
 static void give_gpu(place *p, buffer *b) {
-    gfk_status status = device_use(p->device);
-    if (status == GFK_STATUS_SUCCESS)
-        status = pin(p, b);
+    gfk_status status = pin(p, b);
     pthread_mutex_lock(&p->mutex);
     if (status == GFK_STATUS_SUCCESS && p->status == GFK_STATUS_SUCCESS)
         status = send_columns(p, b);
@@ -904,9 +908,11 @@ void place_prepare(place *p) {
         status = zero_rows(p);
     pthread_mutex_lock(&p->mutex);
     p->ready = status == GFK_STATUS_SUCCESS;
-    buffer *next = p->ready ? p->given.first : NULL; /* columns that were given meanwhile */
-    if (p->ready)
+    buffer *next = NULL; /* columns that were given meanwhile */
+    if (p->ready) {
+        next = p->given.first;
         clear(&p->given);
+    }
     note(p, status);
     pthread_mutex_unlock(&p->mutex);
     for (buffer *b; (b = next) != NULL;) {
@@ -930,7 +936,7 @@ int place_begin(place *p, uint64_t width) {
     p->solved = false;
     if (p->kind == PLACE_CPU)
         memset(p->row_memory, 0, p->rows * p->stride);
-    else if (p->kind == PLACE_GPU && p->ready)
+    else if (on_gpu(p))
         status = zero_rows(p);
     p->sent = p->arrived = p->multiplied = p->last[0].end = p->last[1].end = 0;
     if (p->kind == PLACE_CPU) {
@@ -939,11 +945,6 @@ int place_begin(place *p, uint64_t width) {
             status = p->status = GFK_STATUS_OUT_OF_MEMORY;
     }
     return failed(p, status);
-}
-
-/* Is the GPU open? With the mutex. */
-static bool on_gpu(const place *p) {
-    return p->kind == PLACE_GPU && p->ready;
 }
 
 /* A new buffer, in its place of `all`. */
@@ -1024,11 +1025,9 @@ void place_load(place *p, place_buffer *shown, size_t first, size_t count) {
     buffer *const b = (buffer *)shown;
     uint8_t *const to = p->row_memory + first * p->stride;
     const bool gpu = p->kind == PLACE_GPU;
-    gfk_status status = gpu ? device_use(p->device) : GFK_STATUS_SUCCESS;
+    gfk_status status = gpu ? pin(p, b) : GFK_STATUS_SUCCESS;
     if (p->kind == PLACE_CPU)
         memcpy(to, shown->memory, count * p->stride);
-    if (gpu && status == GFK_STATUS_SUCCESS)
-        status = pin(p, b);
     pthread_mutex_lock(&p->mutex);
     if (gpu && status == GFK_STATUS_SUCCESS)
         status = end_send(p, b, device_send(to, shown->memory, count * p->stride, p->copies));
@@ -1053,9 +1052,7 @@ int place_read(place *p, place_buffer *shown, size_t first, size_t count) {
         memcpy(shown->memory, from, count * p->stride);
         return 0;
     }
-    gfk_status status = device_use(p->device);
-    if (status == GFK_STATUS_SUCCESS)
-        status = pin(p, b);
+    gfk_status status = pin(p, b);
     if (status == GFK_STATUS_SUCCESS && !p->solved)
         status = wait_for_rows(p, first, count);
     pthread_mutex_lock(&p->mutex);
