@@ -354,22 +354,26 @@ static void begin_hash(const creation *c, size_t row) {
     md5_add(&c->streams[row], prefix, sizeof prefix);
 }
 
-/* Writes bytes of a row's packet, from `offset` in the packet on. */
-static int write_packet(const creation *c, size_t row, const void *memory, size_t bytes,
-                        uint64_t offset) {
+/* Where the packet of a row is. */
+typedef struct packet_place {
+    size_t volume;
+    uint64_t offset;
+} packet_place;
+
+static packet_place packet_of(const creation *c, size_t row) {
     const size_t volume = volume_of(c->plan, row);
     const plan_volume *const v = &c->plan->volumes[volume];
-    return write_at(c, volume, memory, bytes, recovery_offset(c, v, row - v->first) + offset);
+    return (packet_place){volume, recovery_offset(c, v, row - v->first)};
 }
 
 /* Completes the packet of a row. */
-static int write_header(const creation *c, size_t row) {
+static int write_header(const creation *c, size_t row, packet_place to) {
     uint8_t header[RECOVERY_HEADER_BYTES], hash[MD5_BYTES];
     md5_end(&c->streams[row], hash);
     packet_header(header, PACKET_RECOVERY, c->plan->set_id,
                   PACKET_RECOVERY_BYTES + c->plan->slice_bytes, hash);
     put_32(header + PACKET_HEADER_BYTES, c->plan->first + (uint32_t)row);
-    return write_packet(c, row, header, sizeof header, 0);
+    return write_at(c, to.volume, header, sizeof header, to.offset);
 }
 
 /* Hashes and writes the stripes of at most MD5_MANY rows, by parts that stay in a core's cache in between; with the
@@ -378,17 +382,22 @@ static int write_stripes(const creation *c, size_t first, size_t count, const ui
                          size_t stride) {
     enum { PART_BYTES = 64 << 10 };
     const uint64_t offset = RECOVERY_HEADER_BYTES + c->pass * c->layout.width;
+    packet_place to[MD5_MANY];
     int code = 0;
-    for (size_t i = 0; i < count && c->pass == 0; i++)
-        begin_hash(c, first + i);
+    for (size_t i = 0; i < count; i++) {
+        to[i] = packet_of(c, first + i);
+        if (c->pass == 0)
+            begin_hash(c, first + i);
+    }
     for (uint64_t at = 0; at < c->width && code == 0; at += PART_BYTES) {
         const size_t bytes = (size_t)(c->width - at < PART_BYTES ? c->width - at : PART_BYTES);
         md5_add_many(&c->streams[first], stripes + at, stride, count, bytes);
         for (size_t i = 0; i < count && code == 0; i++)
-            code = write_packet(c, first + i, stripes + i * stride + at, bytes, offset + at);
+            code = write_at(c, to[i].volume, stripes + i * stride + at, bytes,
+                            to[i].offset + offset + at);
     }
     for (size_t i = 0; i < count && code == 0 && c->pass + 1 == c->layout.passes; i++)
-        code = write_header(c, first + i);
+        code = write_header(c, first + i, to[i]);
     return code;
 }
 
